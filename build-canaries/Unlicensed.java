@@ -1,0 +1,9 @@
+package canary;
+
+import org.jspecify.annotations.NullMarked;
+
+// expect: format violations
+@NullMarked
+final class Unlicensed {
+    private Unlicensed() {}
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper;
+
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * Many readers or one writer. {@link #writeLock()} is {@link Lockkeeper#lock(String)} of the same name. First come, first
+ * served: a queued writer is not overtaken by later readers.
+ *
+ * <p>In the thread style a writer may take the read lock, too, and keep it when it unlocks the write lock: the hold is
+ * downgraded, with no gap in between. A reader that asks for the write lock gets a {@link DeadlockException} at once,
+ * with a time limit or without.
+ */
+public interface DistributedReadWriteLock extends ReadWriteLock {
+    /** The lock for readers. */
+    @Override
+    DistributedLock readLock();
+
+    /** The lock for a writer. */
+    @Override
+    DistributedLock writeLock();
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper;
+
+/** What a store may promise. Features are refused where they are missing; qualities are documented. */
+public enum Guarantee {
+    /** Tokens of conflicting holds rise for ever, so that a storage can refuse whoever is late. */
+    FENCED,
+    /** Claims are served first come, first served. */
+    FAIR,
+    /** Holds survive a crash of the store. */
+    DURABLE,
+    /** A fail-over of the store never gives one lock to two. */
+    FAILOVER_SAFE,
+    /** A name can stay closed for a while after its holder vanished. */
+    LOCK_DELAY,
+    /** Read-write locks. */
+    SHARED,
+    /** Semaphores. */
+    PERMITS,
+    /** Latches. */
+    LATCH,
+    /** Waiters are told, not polled. */
+    PUSH,
+    /** A client can lift the token floor of a name that it holds, which a quorum needs of its members. */
+    RAISES_TOKENS
+}

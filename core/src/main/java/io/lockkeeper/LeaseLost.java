@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * The news that a hold is lost. It is told once, where time allows at least {@code min(lease / 10, 2 s)} before the
+ * store may let others in. From the telling on {@link Lease#isValid()} is false, {@link Lease#renew} and
+ * {@link Lease#release} return false, and nothing rescues the hold.
+ *
+ * @param name the name that was held; of a lease on several locks, the part that was lost
+ * @param token the fencing token of the hold
+ * @param reason why it is lost
+ * @param remaining the time left to stop in: until then the store lets nobody else in; zero when there is none
+ */
+public record LeaseLost(String name, long token, Reason reason, Duration remaining) {
+    public LeaseLost {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(reason, "reason");
+        Objects.requireNonNull(remaining, "remaining");
+    }
+
+    /** Why a hold was lost. */
+    public enum Reason {
+        /** The lease ended: a fixed lease ran out, or this process stood still for too long to renew. */
+        EXPIRED,
+        /** An operator broke the hold. */
+        BROKEN,
+        /** The client's session at the store ended. */
+        SESSION_LOST,
+        /** The store could not be reached to renew the lease. */
+        STORE_UNREACHABLE,
+        /** The hold reached its {@link LockOptions#maxHold(Duration) longest time}. */
+        MAX_HOLD,
+        /** The thread that locked has died, or the lease became unreachable without having been closed. */
+        OWNER_DIED,
+        /** The {@link Lockkeeper} was closed. */
+        CLOSED
+    }
+}

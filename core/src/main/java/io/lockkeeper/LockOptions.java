@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a lock is held. Immutable; {@link #defaults()} has nothing set, and each method below gives a copy with one thing
+ * set. What is not set here is taken from the {@linkplain Lockkeeper.Builder#defaults builder}, and then from the
+ * built-in values. Values out of range are refused at once with an {@link IllegalArgumentException}.
+ */
+public final class LockOptions {
+    private static final Duration BUILT_IN_LEASE = Duration.ofSeconds(30);
+    private static final Duration LONGEST = Duration.ofHours(24);
+    private static final Duration SHORTEST_KEPT_ALIVE = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_FIXED = Duration.ofMillis(100);
+    private static final Duration LONGEST_DELAY = Duration.ofHours(1);
+    private static final int LONGEST_LABEL = 200;
+
+    private static final LockOptions NOTHING_SET = new LockOptions(null, false, null, null, null, null);
+
+    private final @Nullable Duration lease;
+    private final boolean fixed;
+    private final @Nullable Duration maxHold;
+    private final @Nullable Boolean fair;
+    private final @Nullable Duration lockDelay;
+    private final @Nullable String label;
+
+    private LockOptions(
+            @Nullable Duration lease,
+            boolean fixed,
+            @Nullable Duration maxHold,
+            @Nullable Boolean fair,
+            @Nullable Duration lockDelay,
+            @Nullable String label) {
+        this.lease = lease;
+        this.fixed = fixed;
+        this.maxHold = maxHold;
+        this.fair = fair;
+        this.lockDelay = lockDelay;
+        this.label = label;
+    }
+
+    /** Nothing set. */
+    public static LockOptions defaults() {
+        return NOTHING_SET;
+    }
+
+    /**
+     * A lease of this length, kept alive until it is released or the process dies; so long others may have to wait for a
+     * lock whose holder died. Replaces a {@link #fixedLease(Duration)}. Built-in: 30 s.
+     *
+     * @param lease 1 s to 24 h, and no shorter than {@link Guarantees#shortestLease()}
+     */
+    public LockOptions lease(Duration lease) {
+        checkRange("lease", lease, SHORTEST_KEPT_ALIVE, LONGEST);
+        return new LockOptions(lease, false, maxHold, fair, lockDelay, label);
+    }
+
+    /**
+     * A lease that ends then, whatever happens, unless {@link Lease#renew} is called. Replaces a
+     * {@link #lease(Duration)}. Built-in: none. Such holds are not passed on inside this process.
+     *
+     * @param lease 100 ms to 24 h, and no shorter than {@link Guarantees#shortestLease()}
+     */
+    public LockOptions fixedLease(Duration lease) {
+        checkFixedLease(lease);
+        return new LockOptions(lease, true, maxHold, fair, lockDelay, label);
+    }
+
+    /**
+     * The longest time that a lease is kept alive; after it the hold is lost. Built-in: none. Such holds are not passed on
+     * inside this process.
+     *
+     * @param maxHold 100 ms to 24 h
+     */
+    public LockOptions maxHold(Duration maxHold) {
+        checkRange("maxHold", maxHold, SHORTEST_FIXED, LONGEST);
+        return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
+    }
+
+    /**
+     * Strict first come, first served, among the threads of this process, too; else they pass a hold on among themselves
+     * for a short while before others are served. Built-in: false.
+     */
+    public LockOptions fair(boolean fair) {
+        return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
+    }
+
+    /**
+     * How long the name stays closed after this holder vanished without releasing. Built-in: 0.
+     *
+     * @param lockDelay 0 to 1 h
+     */
+    public LockOptions lockDelay(Duration lockDelay) {
+        checkLockDelay(lockDelay);
+        return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
+    }
+
+    /**
+     * What whoever inspects the lock is shown of this holder. Built-in: the empty string.
+     *
+     * @param label at most 200 bytes in UTF-8
+     */
+    public LockOptions label(String label) {
+        int bytes = label.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > LONGEST_LABEL) {
+            throw new IllegalArgumentException(
+                    "a label has at most " + LONGEST_LABEL + " bytes in UTF-8, this one " + bytes);
+        }
+        return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
+    }
+
+    /** The length of the lease, fixed or kept alive; the built-in one when none is set. */
+    public Duration lease() {
+        return lease == null ? BUILT_IN_LEASE : lease;
+    }
+
+    /** The fixed lease, if one is set. */
+    public Optional<Duration> fixedLease() {
+        return fixed ? Optional.ofNullable(lease) : Optional.empty();
+    }
+
+    /** The longest time that a lease is kept alive, if one is set. */
+    public Optional<Duration> maxHold() {
+        return Optional.ofNullable(maxHold);
+    }
+
+    /** Whether threads of one process are strictly first come, first served. */
+    public boolean fair() {
+        return fair != null && fair;
+    }
+
+    /** The lock-delay, if one is set. */
+    public Optional<Duration> lockDelay() {
+        return Optional.ofNullable(lockDelay);
+    }
+
+    /** The label; empty when none is set. */
+    public String label() {
+        return label == null ? "" : label;
+    }
+
+    /** These options, with what they leave open taken from {@code other}. */
+    public LockOptions orElse(LockOptions other) {
+        return new LockOptions(
+                lease == null ? other.lease : lease,
+                lease == null ? other.fixed : fixed,
+                maxHold == null ? other.maxHold : maxHold,
+                fair == null ? other.fair : fair,
+                lockDelay == null ? other.lockDelay : lockDelay,
+                label == null ? other.label : label);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object o) {
+        return o instanceof LockOptions other
+                && Objects.equals(lease, other.lease)
+                && fixed == other.fixed
+                && Objects.equals(maxHold, other.maxHold)
+                && Objects.equals(fair, other.fair)
+                && Objects.equals(lockDelay, other.lockDelay)
+                && Objects.equals(label, other.label);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(lease, fixed, maxHold, fair, lockDelay, label);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder out = new StringBuilder("LockOptions[");
+        append(out, fixed ? "fixedLease" : "lease", lease);
+        append(out, "maxHold", maxHold);
+        append(out, "fair", fair);
+        append(out, "lockDelay", lockDelay);
+        append(out, "label", label);
+        return out.append(']').toString();
+    }
+
+    private static void append(StringBuilder out, String field, @Nullable Object value) {
+        if (value != null) {
+            out.append(out.charAt(out.length() - 1) == '[' ? "" : ", ")
+                    .append(field)
+                    .append('=')
+                    .append(value);
+        }
+    }
+
+    private static void checkFixedLease(Duration lease) {
+        checkRange("fixedLease", lease, SHORTEST_FIXED, LONGEST);
+    }
+
+    private static void checkLockDelay(Duration lockDelay) {
+        checkRange("lockDelay", lockDelay, Duration.ZERO, LONGEST_DELAY);
+    }
+
+    private static void checkRange(String what, Duration value, Duration least, Duration most) {
+        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new IllegalArgumentException(what + " is " + value + "; allowed is " + least + " to " + most);
+        }
+    }
+}

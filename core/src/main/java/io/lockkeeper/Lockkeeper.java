@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper;
+
+import io.lockkeeper.engine.Config;
+import io.lockkeeper.engine.Primitives;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.StoreProvider;
+import io.lockkeeper.spi.StoreUrl;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps locks in a store. Make one for each process and store, share it, and close it at the end. Safe for use by any
+ * number of threads.
+ *
+ * <pre>{@code
+ * try (Lockkeeper keeper = Lockkeeper.connect("memory:")) {
+ *     try (Lease lease = keeper.lock("nightly-report").acquire()) {
+ *         writeReport(lease.token());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A <b>name</b> is any non-empty Unicode text of up to 512 bytes in UTF-8; two names that differ in anything are two
+ * names. {@code lock(n)} is {@code readWriteLock(n).writeLock()}, and {@code election(n)} uses it; a name in use is a lock
+ * or a semaphore, never both; only latches live apart. A bad name is an {@link IllegalArgumentException} at once, a null
+ * a {@link NullPointerException}. Objects for names cost nothing and need not be kept; equal names of one keeper give
+ * equal locks.
+ */
+public final class Lockkeeper implements AutoCloseable {
+    /** The module to add for a scheme, so that an unknown one says so. */
+    private static final Map<String, String> MODULES = Map.ofEntries(
+            Map.entry("jdbc", "lockkeeper-sql"),
+            Map.entry("file", "lockkeeper-sql"),
+            Map.entry("redis", "lockkeeper-redis"),
+            Map.entry("rediss", "lockkeeper-redis"),
+            Map.entry("redis-sentinel", "lockkeeper-redis"),
+            Map.entry("redis-cluster", "lockkeeper-redis"),
+            Map.entry("redlock", "lockkeeper-redis"),
+            Map.entry("zookeeper", "lockkeeper-zookeeper"),
+            Map.entry("etcd", "lockkeeper-etcd"),
+            Map.entry("etcds", "lockkeeper-etcd"),
+            Map.entry("cell", "lockkeeper-cell"));
+
+    private final Primitives primitives;
+
+    private Lockkeeper(Primitives primitives) {
+        this.primitives = primitives;
+    }
+
+    /**
+     * Connects to the store at this URL, with defaults.
+     *
+     * @throws IllegalArgumentException when the URL is wrong: an unknown scheme says which module to add, an unknown
+     *     parameter lists the known. No message repeats a secret
+     */
+    public static Lockkeeper connect(String url) {
+        return builder(url).build();
+    }
+
+    /** Connects to the store at this URL, as the builder is told. */
+    public static Builder builder(String url) {
+        return new Builder(StoreUrl.parse(url), null);
+    }
+
+    /** Keeps locks in a store that you made yourself; it is not closed with the keeper. */
+    public static Lockkeeper on(LockStore store) {
+        return builder(store).build();
+    }
+
+    /** Keeps locks in a store that you made yourself, as the builder is told; it is not closed with the keeper. */
+    public static Builder builder(LockStore store) {
+        return new Builder(null, Objects.requireNonNull(store, "store"));
+    }
+
+    /** The lock of this name. */
+    public DistributedLock lock(String name) {
+        return lock(name, LockOptions.defaults());
+    }
+
+    /** The lock of this name, held as the options say. */
+    public DistributedLock lock(String name, LockOptions options) {
+        return primitives.lock(name, options);
+    }
+
+    /** The read-write lock of this name. */
+    public DistributedReadWriteLock readWriteLock(String name) {
+        return readWriteLock(name, LockOptions.defaults());
+    }
+
+    /**
+     * The read-write lock of this name, held as the options say.
+     *
+     * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#SHARED}
+     */
+    public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        return primitives.readWriteLock(name, options);
+    }
+
+    /** The semaphore of this name, with so many permits. */
+    public DistributedSemaphore semaphore(String name, int permits) {
+        return semaphore(name, permits, LockOptions.defaults());
+    }
+
+    /**
+     * The semaphore of this name, with so many permits, held as the options say.
+     *
+     * @param permits at least 1; the same for all who use the name at the same time
+     * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#PERMITS}
+     */
+    public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        return primitives.semaphore(name, permits, options);
+    }
+
+    /** The latch of this name. */
+    public DistributedLatch latch(String name) {
+        return latch(name, LockOptions.defaults());
+    }
+
+    /**
+     * The latch of this name. No option applies to a latch; they are checked all the same.
+     *
+     * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#LATCH}
+     */
+    public DistributedLatch latch(String name, LockOptions options) {
+        return primitives.latch(name, options);
+    }
+
+    /** A candidate in the election of this name. */
+    public LeaderElection election(String name) {
+        return election(name, LockOptions.defaults());
+    }
+
+    /** A candidate in the election of this name, leading as the options say. */
+    public LeaderElection election(String name, LockOptions options) {
+        return primitives.election(name, options);
+    }
+
+    /** Looks at locks from outside. */
+    public Inspector inspector() {
+        return primitives.inspector();
+    }
+
+    /** What the store promises. */
+    public Guarantees guarantees() {
+        return primitives.guarantees();
+    }
+
+    /**
+     * Ends all who wait with {@link KeeperClosedException}, tells holders that their holds are lost
+     * ({@link LeaseLost.Reason#CLOSED}), releases what is held, and leaves no thread. A second call does nothing.
+     */
+    @Override
+    public void close() {
+        primitives.close();
+    }
+
+    @Override
+    public String toString() {
+        return primitives.toString();
+    }
+
+    /** How to connect. Not safe for use by several threads. What is not set is taken from the URL, then built in. */
+    public static final class Builder {
+        private static final Duration BUILT_IN_TIMEOUT = Duration.ofSeconds(1);
+        private static final Duration BUILT_IN_PATIENCE = Duration.ofSeconds(10);
+
+        private final @Nullable StoreUrl url;
+        private final @Nullable LockStore store;
+        private @Nullable String clientName;
+        private LockOptions defaults = LockOptions.defaults();
+        private @Nullable KeeperListener listener;
+        private @Nullable Executor executor;
+        private @Nullable Duration operationTimeout;
+        private @Nullable Duration patience;
+        private boolean releaseOnShutdown;
+
+        private Builder(@Nullable StoreUrl url, @Nullable LockStore store) {
+            this.url = url;
+            this.store = store;
+        }
+
+        /** What others are shown as the holder. Built-in: {@code host:pid}. */
+        public Builder clientName(String clientName) {
+            if (clientName.isBlank() || clientName.length() > 200) {
+                throw new IllegalArgumentException("the client's name has " + clientName.length()
+                        + " characters; allowed is 1 to 200, not all blank");
+            }
+            this.clientName = clientName;
+            return this;
+        }
+
+        /** Options for locks that do not set them. */
+        public Builder defaults(LockOptions defaults) {
+            this.defaults = Objects.requireNonNull(defaults, "defaults");
+            return this;
+        }
+
+        /** Is told what happens. */
+        public Builder listener(KeeperListener listener) {
+            this.listener = Objects.requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /** Runs the listener, loss actions and the completion of futures. Built-in: daemon threads of the keeper's own. */
+        public Builder executor(Executor executor) {
+            this.executor = Objects.requireNonNull(executor, "executor");
+            return this;
+        }
+
+        /** How long one step in the store may take. Built-in: 1 s; allowed is 10 ms to 1 min. */
+        public Builder operationTimeout(Duration operationTimeout) {
+            this.operationTimeout = check("operationTimeout", operationTimeout, Duration.ofMinutes(1));
+            return this;
+        }
+
+        /** How long a queued claim outlives an unreachable store. Built-in: 10 s; allowed is 10 ms to 1 h. */
+        public Builder patience(Duration patience) {
+            this.patience = check("patience", patience, Duration.ofHours(1));
+            return this;
+        }
+
+        /** Whether to close the keeper when the JVM shuts down. Built-in: false. */
+        public Builder releaseOnShutdown(boolean releaseOnShutdown) {
+            this.releaseOnShutdown = releaseOnShutdown;
+            return this;
+        }
+
+        private static Duration check(String what, Duration value, Duration most) {
+            Duration least = Duration.ofMillis(10);
+            if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                throw new IllegalArgumentException(what + " is " + value + "; allowed is " + least + " to " + most);
+            }
+            return value;
+        }
+
+        /** Connects. */
+        public Lockkeeper build() {
+            Duration timeout = settle("operationTimeout", operationTimeout, BUILT_IN_TIMEOUT, Duration.ofMinutes(1));
+            Duration patient = settle("patience", patience, BUILT_IN_PATIENCE, Duration.ofHours(1));
+            Config config = new Config(
+                    clientName == null ? hostAndPid() : clientName,
+                    defaults,
+                    listener,
+                    executor,
+                    timeout,
+                    patient,
+                    store == null,
+                    releaseOnShutdown);
+            LockStore opened = store != null ? store : open(Objects.requireNonNull(url), timeout);
+            try {
+                return new Lockkeeper(new Primitives(opened, config));
+            } catch (RuntimeException | Error e) {
+                if (store == null) {
+                    opened.close();
+                }
+                throw e;
+            }
+        }
+
+        private Duration settle(String what, @Nullable Duration given, Duration builtIn, Duration most) {
+            if (given != null || url == null) {
+                return given == null ? builtIn : given;
+            }
+            Optional<Duration> fromUrl = url.duration(what);
+            return check(what, fromUrl.orElse(builtIn), most);
+        }
+
+        private static LockStore open(StoreUrl url, Duration operationTimeout) {
+            TreeSet<String> known = new TreeSet<>();
+            for (StoreProvider provider :
+                    ServiceLoader.load(StoreProvider.class, StoreProvider.class.getClassLoader())) {
+                if (provider.schemes().contains(url.scheme())) {
+                    return provider.open(url.with("operationTimeout", operationTimeout));
+                }
+                known.addAll(provider.schemes());
+            }
+            String module = MODULES.get(url.scheme());
+            throw new IllegalArgumentException(
+                    module == null
+                            ? "unknown scheme '" + url.scheme() + "'; known here are " + known
+                            : "no store for '" + url.scheme() + ":' is on the path; add the module io.lockkeeper:"
+                                    + module);
+        }
+
+        private static String hostAndPid() {
+            String host;
+            try {
+                host = InetAddress.getLocalHost().getHostName();
+            } catch (UnknownHostException e) {
+                host = "localhost";
+            }
+            return host + ":" + ProcessHandle.current().pid();
+        }
+    }
+}

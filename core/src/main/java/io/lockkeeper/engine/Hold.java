@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Grant;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What this keeper holds in the store: a grant that is renewed until it is released or lost. One or more
+ * {@link Possession}s share it: one after the other when it is exclusive and passed on between threads, together when it
+ * is shared.
+ *
+ * <p><b>Validity</b> is pessimistic and on our own monotonic clock. {@link #endsAt} is the moment until which the store
+ * lets nobody else in for sure: the time before the answering request was sent, plus what the store said remains, minus
+ * a margin. {@link #tellAt} lies before it by the time that the user gets to stop; validity ends there, and whatever is
+ * not renewed by then is lost, whatever the store says later.
+ *
+ * <p>All state changes happen under the monitor of {@link #queue}: passing on, release and loss exclude each other.
+ */
+final class Hold {
+    enum State {
+        HELD,
+        LOST,
+        RELEASED
+    }
+
+    /** How long a hold may be passed on, or joined by readers, inside this process while others wait outside. */
+    static final long HAND_ON_NANOS = 50_000_000;
+
+    private static final long LONGEST_NOTICE = 2_000_000_000L;
+    private static final long FIXED_MARGIN = 2_000_000;
+    private static final int MARGIN_PARTS = 100;
+
+    final LocalQueue queue;
+    final Object lane;
+    final Settings settings;
+    final long since;
+
+    volatile Grant grant;
+    volatile long endsAt;
+    volatile long tellAt;
+    volatile long renewAt;
+    volatile boolean renewing;
+    volatile boolean failing;
+    volatile State state = State.HELD;
+
+    private final long skew;
+    private final long hardEnd;
+
+    // Guarded by the queue.
+    private final List<Possession> possessions = new ArrayList<>(1);
+    private int issued;
+    private boolean sequencerRead;
+    private boolean tidying;
+
+    /** The hold that {@code answer} grants; {@code start} is our time no later than the store's decision. */
+    Hold(LocalQueue queue, Object lane, Grant grant, Answer.Granted answer, long start, long now, long skew) {
+        this.queue = queue;
+        this.lane = lane;
+        this.settings = queue.want().settings();
+        this.grant = grant;
+        this.since = now;
+        this.skew = skew;
+        long maxHold = settings.maxHold();
+        this.hardEnd = Checks.after(now, maxHold);
+        extend(start, answer.remaining());
+    }
+
+    /** Sets the end of validity from an answer to a request sent at {@code sent}; it never comes nearer. */
+    void extend(long sent, Duration remaining) {
+        long lasts = remaining.toNanos();
+        long ends = Math.min(hardEnd, sent + lasts - lasts / MARGIN_PARTS - FIXED_MARGIN - skew);
+        if (ends > endsAt) {
+            endsAt = ends;
+            tellAt = ends - Math.min(lasts / 10, LONGEST_NOTICE);
+        }
+        // Two more tries fit in before validity ends.
+        renewAt = settings.renewed() && endsAt < hardEnd ? sent + lasts / 3 : Long.MAX_VALUE;
+    }
+
+    /** The lease that a renewal asks for: never beyond the longest hold. */
+    Duration renewalLease(long now) {
+        Duration lease = settings.lease();
+        return hardEnd == Long.MAX_VALUE || hardEnd - now >= lease.toNanos()
+                ? lease
+                : Duration.ofNanos(Math.max(1_000_000, hardEnd - now));
+    }
+
+    boolean isValid(long now) {
+        return state == State.HELD && now < tellAt;
+    }
+
+    /** Why a hold that has reached {@link #tellAt} is lost. */
+    Reason reasonAtEnd() {
+        if (endsAt == hardEnd) {
+            return Reason.MAX_HOLD;
+        }
+        return failing ? Reason.STORE_UNREACHABLE : Reason.EXPIRED;
+    }
+
+    Mode mode() {
+        return grant.mode();
+    }
+
+    // ---- The rest is called with the queue's monitor held. ----
+
+    /** Makes a possession with the next token of the block. */
+    Possession issue(Waiter waiter) {
+        Possession possession = new Possession(this, grant.token() + issued++, waiter.owner(), waiter.trace());
+        possessions.add(possession);
+        return possession;
+    }
+
+    /** Whether the hold may pass to another thread: in bounds, and nobody may be checking who has it. */
+    boolean mayPassOn(long now) {
+        // The last token of the block is kept for a downgrade.
+        return issued < grant.block() - 1 && isFresh(now);
+    }
+
+    /** Whether another reader may join. */
+    boolean mayJoin(long now) {
+        return grant.mode() == Mode.SHARED && issued < grant.block() && isFresh(now);
+    }
+
+    private boolean isFresh(long now) {
+        long needed = Math.min(1_000_000_000L, settings.lease().toNanos() / 4);
+        return state == State.HELD && !sequencerRead && now - since < HAND_ON_NANOS && tellAt - now > needed;
+    }
+
+    void sequencerRead() {
+        sequencerRead = true;
+    }
+
+    /** True the first time: a lost hold is released once, when its user has said that it is done. */
+    boolean startTidying() {
+        boolean first = !tidying;
+        tidying = true;
+        return first;
+    }
+
+    List<Possession> possessions() {
+        return possessions;
+    }
+
+    /** Takes a possession out; answers whether it was the last. */
+    boolean remove(Possession possession) {
+        possessions.remove(possession);
+        return possessions.isEmpty();
+    }
+
+    /** The grant as the store must see it for a downgrade of the possession that has {@code token}. */
+    Grant grantFrom(long token) {
+        Grant g = grant;
+        return new Grant(g.claim(), g.mode(), token, (int) (g.token() + g.block() - token));
+    }
+
+    /** This hold after the store has made it shared; its one possession goes on with the new token. */
+    Possession downgraded(Grant shared, Possession writer) {
+        grant = shared;
+        issued = 1;
+        sequencerRead = true; // no more joining: later readers queue behind a writer that waits
+        possessions.clear();
+        Possession reader = new Possession(this, shared.token(), writer.owner(), writer.trace());
+        possessions.add(reader);
+        return reader;
+    }
+}

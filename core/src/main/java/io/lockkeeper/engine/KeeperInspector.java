@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.Inspector;
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.Sequencer;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.LockStore;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+
+/** Asks the store. */
+final class KeeperInspector implements Inspector {
+    private static final int MOST = 10_000;
+
+    /** How often a watch looks. */
+    private static final long LOOK_EVERY = 250_000_000;
+
+    private final Keeper keeper;
+    private final LockStore store;
+
+    KeeperInspector(Keeper keeper) {
+        this.keeper = keeper;
+        this.store = keeper.store();
+    }
+
+    @Override
+    public List<LockInfo> list(String prefix, int limit) {
+        Objects.requireNonNull(prefix, "prefix");
+        Checks.range("limit", limit, 1, MOST);
+        keeper.ensureOpen();
+        return keeper.steps().ask(store, () -> store.list(prefix, limit));
+    }
+
+    @Override
+    public Optional<LockInfo> inspect(String name) {
+        Names.check(name);
+        keeper.ensureOpen();
+        return keeper.steps().inspect(name);
+    }
+
+    @Override
+    public boolean check(Sequencer sequencer) {
+        Names.check(sequencer.name());
+        keeper.ensureOpen();
+        return keeper.steps().ask(store.lane(sequencer.name()), () -> store.check(sequencer));
+    }
+
+    @Override
+    public boolean breakHold(String name, long token, Duration lockDelay) {
+        return breakHold(name, token, lockDelay, false);
+    }
+
+    @Override
+    public boolean breakHoldNow(String name, long token, Duration lockDelay) {
+        return breakHold(name, token, lockDelay, true);
+    }
+
+    private boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
+        Names.check(name);
+        Checks.range("token", token, 1, Long.MAX_VALUE);
+        Checks.lockDelay(lockDelay);
+        keeper.ensureOpen();
+        return keeper.steps().ask(store.lane(name), () -> store.breakHold(name, token, lockDelay, now));
+    }
+
+    @Override
+    public AutoCloseable watch(String prefix, Consumer<LockInfo> onChange) {
+        Objects.requireNonNull(onChange, "onChange");
+        Watch watch = new Watch(prefix, onChange);
+        watch.seen = byName(list(prefix, MOST));
+        keeper.closeWithMe(watch);
+        watch.rest();
+        return watch;
+    }
+
+    private static Map<String, LockInfo> byName(List<LockInfo> all) {
+        Map<String, LockInfo> map = new HashMap<>();
+        all.forEach(info -> map.put(info.name(), info));
+        return map;
+    }
+
+    /**
+     * Looks again and again and tells the differences. No store is asked to push these: they are for people, few watch, and
+     * a listing costs one step.
+     */
+    private final class Watch implements AutoCloseable {
+        private final String prefix;
+        private final Consumer<LockInfo> onChange;
+        private Map<String, LockInfo> seen = Map.of();
+        private volatile boolean closed;
+
+        Watch(String prefix, Consumer<LockInfo> onChange) {
+            this.prefix = prefix;
+            this.onChange = onChange;
+        }
+
+        void rest() {
+            keeper.timer().schedule(keeper.ticker().nanos() + LOOK_EVERY, () -> {
+                try {
+                    if (!closed) {
+                        keeper.lanes().execute(store, this::look);
+                    }
+                } catch (RejectedExecutionException e) {
+                    closed = true;
+                }
+            });
+        }
+
+        private void look() {
+            if (closed) {
+                return;
+            }
+            try {
+                Map<String, LockInfo> found = byName(keeper.steps().once(store, () -> store.list(prefix, MOST)));
+                for (LockInfo info : found.values()) {
+                    LockInfo before = seen.get(info.name());
+                    if (before == null || !sameUse(before, info)) {
+                        tell(info);
+                    }
+                }
+                for (LockInfo before : seen.values()) {
+                    if (!found.containsKey(before.name())) {
+                        tell(new LockInfo(before.name(), before.mode(), before.limit(), List.of(), 0, Duration.ZERO));
+                    }
+                }
+                seen = found;
+            } catch (StoreUnavailableException e) {
+                // It is told as storeDown; the watch goes on from what it saw last.
+            }
+            rest();
+        }
+
+        private void tell(LockInfo info) {
+            keeper.events().run(() -> {
+                if (!closed) {
+                    onChange.accept(info);
+                }
+            });
+        }
+
+        private boolean sameUse(LockInfo a, LockInfo b) {
+            return a.mode() == b.mode()
+                    && a.limit() == b.limit()
+                    && a.waiters() == b.waiters()
+                    && a.closedFor().isZero() == b.closedFor().isZero()
+                    && tokens(a).equals(tokens(b));
+        }
+
+        private List<Long> tokens(LockInfo info) {
+            return info.holders().stream().map(LockInfo.Hold::token).sorted().toList();
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            keeper.forgetChild(this);
+        }
+    }
+}

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.ConflictingUseException;
+import io.lockkeeper.KeeperClosedException;
+import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.Mode;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of this process that want one name in one mode on the same terms. At most one claim of theirs is in the
+ * store's queue; the hold that it brings passes from thread to thread.
+ *
+ * <p><b>Roles.</b> A queue that is idle makes whoever enters it its <em>driver</em>: that waiter, on its own thread, makes
+ * the claim. It is granted, refused, or queued in the store; then the queue has a {@link Pending} claim and the driver
+ * waits at the head of the others. A grant told by a signal or found by a refresh goes to the head. A driver that fails
+ * or leaves makes the next waiter the driver. So each step is made by somebody who waits for it, and no thread is ever
+ * owned by a queue.
+ *
+ * <p><b>Passing on.</b> A release gives the hold to the next waiter, with the next token of its block and no I/O, as long as
+ * {@link Hold#mayPassOn} allows it; else it goes back to the store, whose next in line may be another process, and the
+ * next waiter here claims anew. Readers join the hold of their process, for a bounded time. {@code fair(true)}, fixed
+ * leases and permits use a queue of their own for each attempt, so that nothing is ever passed on.
+ *
+ * <p><b>Invariants</b>, under the monitor: at most one of driver, pending claim and current exclusive hold is there; if
+ * somebody waits, one of them is; a dead queue has none and is in no map. Nothing here does I/O or runs user code while it
+ * has the monitor. A waiter's outcome is set exactly once between entering and leaving, except for roles.
+ */
+final class LocalQueue {
+    private final Keeper keeper;
+    private final Want want;
+    private final Object lane;
+    private final Object key;
+
+    private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(2);
+    private int gone;
+    private @Nullable Waiter driver;
+    private @Nullable Pending pending;
+    private @Nullable Hold current;
+    private boolean dead;
+    private boolean shut;
+
+    LocalQueue(Keeper keeper, Want want, @Nullable Object key) {
+        this.keeper = keeper;
+        this.want = want;
+        this.lane = keeper.lane(want.name());
+        this.key = key == null ? this : key;
+    }
+
+    Keeper keeper() {
+        return keeper;
+    }
+
+    Want want() {
+        return want;
+    }
+
+    Object key() {
+        return key;
+    }
+
+    // ---- Coming and going ----
+
+    /** Takes a waiter in and gives it an outcome or a place; false when this queue is dead and another must be found. */
+    synchronized boolean enter(Waiter w) {
+        if (dead) {
+            return false;
+        }
+        if (w.outcome == Waiter.GONE) {
+            return true;
+        }
+        w.outcome = null;
+        if (shut) {
+            settle(w, closed());
+            return true;
+        }
+        Hold joinable = current;
+        if (joinable != null && want.mode() == Mode.SHARED) {
+            if (joinable.mayJoin(now())) {
+                settle(w, joinable.issue(w));
+                return true;
+            }
+            current = null; // it goes on for those who have it; later readers need a claim of their own
+        }
+        if (driver == null && pending == null && current == null && live() == 0) {
+            appoint(w);
+        } else if (w.once && !(want.mode() == Mode.SHARED && driver != null)) {
+            settle(w, Waiter.NOT_ACQUIRED);
+        } else {
+            w.inLine = true;
+            waiters.addLast(w); // also a reader with one attempt: the claim being made may serve it, too
+        }
+        return true;
+    }
+
+    /** Takes a waiter out, and its claim out of the store if nobody else waits for it; false when it has an outcome. */
+    boolean leave(Waiter w) {
+        Pending withdrawn = null;
+        synchronized (this) {
+            Object o = w.outcome;
+            if (o == Waiter.GONE || o == Waiter.NOT_ACQUIRED || o instanceof Possession || o instanceof Throwable) {
+                return false;
+            }
+            w.outcome = Waiter.GONE;
+            if (driver == w) {
+                if (w.working) {
+                    return true; // its step is under way; whoever makes it clears up after it
+                }
+                driver = null;
+                Hold unconfirmed = w.toConfirm;
+                if (unconfirmed != null) {
+                    w.toConfirm = null;
+                    keeper.releaseBehind(unconfirmed);
+                }
+            } else if (w.inLine) {
+                gone++;
+                if (gone > 16 && gone > waiters.size() / 2) {
+                    waiters.removeIf(other -> other.outcome == Waiter.GONE);
+                    gone = 0;
+                }
+            }
+            if (pending != null && live() == 0) {
+                withdrawn = drop(pending);
+            }
+            goOn();
+        }
+        if (withdrawn != null) {
+            keeper.steps().withdraw(withdrawn.claim, lane);
+        }
+        return true;
+    }
+
+    // ---- The driver's steps, on its own thread ----
+
+    /** Makes a claim for those who wait here; false when that is not this waiter's to do (any more). */
+    boolean drive(Waiter w) {
+        synchronized (this) {
+            if (driver != w || w.working) {
+                return false;
+            }
+            if (shut) {
+                driver = null;
+                settle(w, closed());
+                return true;
+            }
+            w.working = true;
+        }
+        claim(w);
+        return true;
+    }
+
+    private void claim(Waiter w) {
+        Pending p = null;
+        try {
+            p = keeper.steps().newPending(this, w.once ? want.trying() : want.waiting(), lane);
+            keeper.track(p);
+            Answer answer = keeper.steps().claim(p);
+            if (answer instanceof Answer.Granted granted) {
+                keeper.untrack(p);
+                Hold hold = newHold(p, granted, p.sent);
+                if (!granted.confirmed() && want.settings().mustConfirm()) {
+                    confirm(w, hold);
+                } else {
+                    arrived(w, hold);
+                }
+            } else if (answer instanceof Answer.Queued queued) {
+                queued(w, p, queued);
+            } else {
+                keeper.untrack(p);
+                refused(w, (Answer.Refused) answer);
+            }
+        } catch (RuntimeException | Error e) {
+            if (p != null) {
+                keeper.untrack(p);
+            }
+            failed(w, e);
+        }
+    }
+
+    /** Confirms, with a renewal, the grant that the waiter was given. */
+    boolean confirm(Waiter w) {
+        Hold hold;
+        synchronized (this) {
+            hold = w.toConfirm;
+            w.toConfirm = null;
+            if (driver != w || hold == null) {
+                return false;
+            }
+            w.working = true;
+        }
+        confirm(w, hold);
+        return true;
+    }
+
+    private void confirm(Waiter w, Hold hold) {
+        Steps.Renewed renewed;
+        try {
+            renewed = keeper.steps().renew(hold, want.settings().lease());
+        } catch (RuntimeException | Error e) {
+            keeper.releaseBehind(hold);
+            failed(w, e);
+            return;
+        }
+        if (renewed.outcome() instanceof Renewal.Kept kept) {
+            hold.extend(renewed.sent(), kept.remaining());
+            arrived(w, hold);
+        } else {
+            again(w);
+        }
+    }
+
+    private synchronized void again(Waiter w) {
+        w.working = false;
+        if (w.outcome == Waiter.GONE) {
+            driver = null;
+            goOn();
+        } else {
+            settle(w, Waiter.DRIVE);
+        }
+    }
+
+    /** The driver's claim was granted: it goes to the driver, or, if that has left, to whoever waits. */
+    private void arrived(Waiter w, Hold hold) {
+        boolean usable;
+        synchronized (this) {
+            usable = hold.isValid(now()) && !shut;
+            if (usable) {
+                backInLine(w);
+                usable = distribute(hold);
+                goOn();
+            }
+        }
+        if (!usable) {
+            // Its time was up before it came here: whoever waits longer than that asks again.
+            keeper.steps().giveBack(hold);
+            synchronized (this) {
+                if (driver == w && (w.once || shut)) {
+                    driver = null;
+                    w.working = false;
+                    settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
+                    goOn();
+                } else if (driver == w) {
+                    again(w);
+                }
+            }
+        }
+    }
+
+    private void queued(Waiter w, Pending p, Answer.Queued answer) {
+        Pending withdrawn = null;
+        Answer.Granted early = null;
+        synchronized (this) {
+            p.inStep = false;
+            p.queued(answer, p.sent, now());
+            backInLine(w);
+            settleThoseWhoTryOnce();
+            if (shut || live() == 0) {
+                withdrawn = drop(p);
+                if (shut) {
+                    settleAllClosed();
+                }
+            } else {
+                pending = p;
+                early = p.early;
+                keeper.renewer().addQueued(p);
+            }
+            goOn();
+        }
+        if (withdrawn != null) {
+            keeper.steps().withdraw(withdrawn.claim, lane);
+        } else if (early != null) {
+            granted(p, early, p.startOf(early, now()));
+        }
+    }
+
+    private synchronized void refused(Waiter w, Answer.Refused answer) {
+        w.working = false;
+        if (answer.why() == Answer.Why.CONFLICT) {
+            failed(w, new ConflictingUseException("'" + want.name() + "' is in use as " + answer.detail()));
+        } else if (w.once || w.outcome == Waiter.GONE || shut) {
+            driver = null;
+            settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
+            goOn();
+        } else {
+            settleThoseWhoTryOnce();
+            w.restUntil = now() + answer.retryAfter().toNanos();
+            settle(w, Waiter.REST);
+        }
+    }
+
+    private synchronized void failed(Waiter w, Throwable e) {
+        w.working = false;
+        if (driver == w) {
+            driver = null;
+        }
+        settleUnlessGone(w, e);
+        goOn();
+    }
+
+    // ---- What comes from outside: signals, refreshes, the renewer ----
+
+    /** A pending claim was granted, no earlier than {@code start} on our clock; negative when that is not known. */
+    void granted(Pending p, Answer.Granted answer, long start) {
+        Hold unusable = null;
+        synchronized (this) {
+            if (p.inStep) {
+                p.early = answer; // the driver will look at it when its step is done
+                return;
+            }
+            if (pending != p) {
+                return; // withdrawn meanwhile; the withdrawal gives it back
+            }
+            drop(p);
+            Hold hold = newHold(p, answer, Math.max(start, 0));
+            boolean unsure = start < 0 || !hold.isValid(now());
+            if (unsure || (!answer.confirmed() && want.settings().mustConfirm())) {
+                Waiter w = poll();
+                if (w == null) {
+                    unusable = hold;
+                } else {
+                    driver = w;
+                    w.toConfirm = hold;
+                    settle(w, Waiter.CONFIRM);
+                }
+            } else if (!distribute(hold)) {
+                unusable = hold;
+            }
+            goOn();
+        }
+        if (unusable != null) {
+            keeper.releaseBehind(unusable);
+        }
+    }
+
+    /** The store no longer knows the pending claim: the head claims anew. */
+    synchronized void evicted(Pending p) {
+        if (pending == p) {
+            drop(p);
+            goOn();
+        }
+    }
+
+    /** The store could not be asked about the pending claim for longer than we are patient. */
+    void giveUp(Pending p, StoreUnavailableException cause) {
+        synchronized (this) {
+            if (pending != p) {
+                return;
+            }
+            drop(p);
+            for (Waiter w = poll(); w != null; w = poll()) {
+                settle(
+                        w,
+                        new StoreUnavailableException(
+                                "gave up waiting for '" + want.name() + "': " + cause.getMessage(), cause));
+            }
+            goOn();
+        }
+        keeper.steps().withdrawBehind(p.claim.asStray(), lane);
+    }
+
+    /** Ends a hold whose validity has run out, or is left to run out; the store keeps it until {@link Hold#endsAt}. */
+    void runOut(Hold hold, Reason reason) {
+        lose(hold, reason, Math.max(0, hold.endsAt - now()));
+    }
+
+    /** Ends a hold that the store has given up, or is about to. */
+    void lose(Hold hold, Reason reason) {
+        lose(hold, reason, 0);
+    }
+
+    private void lose(Hold hold, Reason reason, long remaining) {
+        List<Possession> told;
+        synchronized (this) {
+            if (hold.state != Hold.State.HELD) {
+                return;
+            }
+            hold.state = Hold.State.LOST;
+            told = new ArrayList<>(hold.possessions());
+            for (Possession possession : told) {
+                possession.markLost(reason, remaining);
+            }
+            detach(hold);
+            goOn();
+        }
+        keeper.renewer().remove(hold);
+        told.forEach(Possession::tell);
+    }
+
+    /** The keeper is being closed: all who wait end. */
+    void shut() {
+        Pending withdrawn = null;
+        synchronized (this) {
+            shut = true;
+            settleAllClosed();
+            Waiter d = driver;
+            if (d != null && !d.working) {
+                driver = null;
+                settle(d, closed());
+            }
+            if (pending != null) {
+                withdrawn = drop(pending);
+            }
+            goOn();
+        }
+        if (withdrawn != null) {
+            keeper.steps().withdraw(withdrawn.claim, lane);
+        }
+    }
+
+    // ---- What the user does with a possession ----
+
+    /** See {@link io.lockkeeper.Lease#release()}. */
+    boolean release(Possession p) {
+        Hold hold = p.hold;
+        boolean last;
+        synchronized (this) {
+            if (p.state == Hold.State.RELEASED) {
+                return true;
+            }
+            last = p.state == Hold.State.HELD && hold.isValid(now());
+            if (last) {
+                p.state = Hold.State.RELEASED;
+                last = hold.remove(p) && !passOn(hold);
+                if (last) {
+                    hold.state = Hold.State.RELEASED;
+                    detach(hold);
+                }
+            } else if (p.state == Hold.State.LOST) {
+                keeper.tidyUpAfterLoss(p);
+                return false;
+            }
+        }
+        if (p.state == Hold.State.HELD) {
+            runOut(hold, hold.reasonAtEnd());
+            return release(p);
+        }
+        keeper.released(p);
+        if (!last) {
+            return true;
+        }
+        keeper.renewer().remove(hold);
+        boolean released;
+        try {
+            released = keeper.steps().release(hold);
+        } finally {
+            synchronized (this) {
+                goOn();
+            }
+        }
+        if (!released) {
+            synchronized (this) {
+                p.markLostAtRelease();
+            }
+            p.tell();
+        }
+        return released;
+    }
+
+    /** A possession that ran out before the waiter could take it. */
+    void discard(Possession p) {
+        runOut(p.hold, p.hold.reasonAtEnd());
+        keeper.releaseBehind(p.hold);
+    }
+
+    /** See {@link io.lockkeeper.Lease#renew}. */
+    boolean renew(Possession p, Duration lease) {
+        if (p.state == Hold.State.RELEASED || p.lossIfAny() != null) {
+            return false;
+        }
+        return renewed(p.hold, keeper.steps().renew(p.hold, lease));
+    }
+
+    /** What a renewal said of a hold. Validity that has ended meanwhile stays ended. */
+    boolean renewed(Hold hold, Steps.Renewed renewed) {
+        synchronized (this) {
+            if (hold.state != Hold.State.HELD) {
+                return false;
+            }
+            if (hold.isValid(now()) && renewed.outcome() instanceof Renewal.Kept kept) {
+                hold.extend(renewed.sent(), kept.remaining());
+                return true;
+            }
+        }
+        if (renewed.outcome() instanceof Renewal.Lost lost) {
+            lose(hold, lost.reason());
+            if (lost.reason() == Reason.BROKEN) {
+                keeper.releaseBehind(hold); // acknowledges
+            }
+        } else {
+            runOut(hold, hold.reasonAtEnd());
+        }
+        return false;
+    }
+
+    /** Turns an exclusive possession into a shared one, with no gap; null when it was lost. */
+    @Nullable
+    Possession downgrade(Possession p) {
+        Grant asIs;
+        synchronized (this) {
+            if (!p.isValid()) {
+                return null;
+            }
+            asIs = p.hold.grantFrom(p.token);
+        }
+        Optional<Grant> shared = keeper.steps().downgrade(asIs, lane);
+        if (shared.isEmpty()) {
+            lose(p.hold, Reason.EXPIRED);
+            return null;
+        }
+        synchronized (this) {
+            if (!p.isValid()) {
+                return null;
+            }
+            p.state = Hold.State.RELEASED;
+            Possession reader = p.hold.downgraded(shared.get(), p);
+            reader.accept();
+            detach(p.hold);
+            goOn();
+            return reader;
+        }
+    }
+
+    // ---- The rest is called with the monitor held ----
+
+    /** Gives a hold to those who wait: to the first, or to all readers; false when nobody wants it. */
+    private boolean distribute(Hold hold) {
+        Waiter w = poll();
+        if (w == null) {
+            return false;
+        }
+        keeper.renewer().add(hold);
+        current = want.isShareable() ? hold : null;
+        settle(w, hold.issue(w));
+        while (want.mode() == Mode.SHARED && hold.mayJoin(now()) && (w = poll()) != null) {
+            settle(w, hold.issue(w));
+        }
+        if (want.mode() == Mode.SHARED && live() > 0) {
+            current = null; // its block is used up: the rest needs another claim
+        }
+        return true;
+    }
+
+    private boolean passOn(Hold hold) {
+        if (hold != current || want.mode() == Mode.SHARED || !hold.mayPassOn(now())) {
+            return false;
+        }
+        Waiter next = poll();
+        if (next == null) {
+            return false;
+        }
+        settle(next, hold.issue(next));
+        return true;
+    }
+
+    private void detach(Hold hold) {
+        if (current == hold) {
+            current = null;
+        }
+    }
+
+    private Pending drop(Pending p) {
+        if (pending == p) {
+            pending = null;
+        }
+        keeper.untrack(p);
+        return p;
+    }
+
+    /** The driver's step is done: it waits at the head, unless it has left. */
+    private void backInLine(Waiter w) {
+        driver = null;
+        w.working = false;
+        if (w.outcome != Waiter.GONE) {
+            w.outcome = null;
+            w.inLine = true;
+            waiters.addFirst(w);
+        }
+    }
+
+    /** Restores the invariant that whoever waits waits for something; else this queue is done. */
+    private void goOn() {
+        if (driver == null && pending == null && current == null) {
+            Waiter next = poll();
+            if (next != null) {
+                appoint(next);
+            } else if (!dead) {
+                dead = true;
+                keeper.forget(this);
+            }
+        }
+    }
+
+    private void appoint(Waiter w) {
+        driver = w;
+        settle(w, Waiter.DRIVE);
+    }
+
+    private int live() {
+        return waiters.size() - gone;
+    }
+
+    private @Nullable Waiter poll() {
+        for (Waiter w = waiters.pollFirst(); w != null; w = waiters.pollFirst()) {
+            w.inLine = false;
+            if (w.outcome != Waiter.GONE) {
+                return w;
+            }
+            gone--;
+        }
+        return null;
+    }
+
+    private void settleThoseWhoTryOnce() {
+        waiters.removeIf(w -> {
+            if (w.once && w.outcome == null) {
+                w.inLine = false;
+                settle(w, Waiter.NOT_ACQUIRED);
+                return true;
+            }
+            return false;
+        });
+    }
+
+    private void settleAllClosed() {
+        for (Waiter w = poll(); w != null; w = poll()) {
+            settle(w, closed());
+        }
+    }
+
+    private void settleUnlessGone(Waiter w, Object outcome) {
+        if (w.outcome != Waiter.GONE) {
+            settle(w, outcome);
+        }
+    }
+
+    private static void settle(Waiter w, Object outcome) {
+        w.outcome = outcome;
+        w.wake();
+    }
+
+    private Hold newHold(Pending p, Answer.Granted answer, long start) {
+        Claim claim = p.claim;
+        return new Hold(this, lane, Grant.of(claim, answer), answer, start, now(), keeper.skew());
+    }
+
+    private KeeperClosedException closed() {
+        return new KeeperClosedException("the keeper has been closed; nobody waits for '" + want.name() + "' any more");
+    }
+
+    private long now() {
+        return keeper.ticker().nanos();
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.DistributedLatch;
+import io.lockkeeper.DistributedLock;
+import io.lockkeeper.DistributedReadWriteLock;
+import io.lockkeeper.DistributedSemaphore;
+import io.lockkeeper.Guarantee;
+import io.lockkeeper.Guarantees;
+import io.lockkeeper.Inspector;
+import io.lockkeeper.LeaderElection;
+import io.lockkeeper.LockOptions;
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.LockStore;
+
+/** Makes what people see, on one {@link Keeper}: checks the input, before any I/O, and what the store can do. */
+public final class Primitives {
+    private final Keeper keeper;
+    private final Inspector inspector;
+
+    /** Begins to keep locks in this store. */
+    public Primitives(LockStore store, Config config) {
+        this.keeper = new Keeper(store, config);
+        this.inspector = new KeeperInspector(keeper);
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#lock(String, LockOptions)}. */
+    public DistributedLock lock(String name, LockOptions options) {
+        return new KeeperLock(keeper, Names.check(name), Mode.EXCLUSIVE, options);
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#readWriteLock(String, LockOptions)}. */
+    public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        Names.check(name);
+        guarantees().require(Guarantee.SHARED);
+        return new KeeperReadWriteLock(
+                new KeeperLock(keeper, name, Mode.SHARED, options),
+                new KeeperLock(keeper, name, Mode.EXCLUSIVE, options));
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#semaphore(String, int, LockOptions)}. */
+    public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        Names.check(name);
+        guarantees().require(Guarantee.PERMITS);
+        return new KeeperSemaphore(keeper, name, permits, options);
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#latch(String, LockOptions)}. */
+    public DistributedLatch latch(String name, LockOptions options) {
+        Names.check(name);
+        guarantees().require(Guarantee.LATCH);
+        keeper.want(name, Mode.EXCLUSIVE, 1, 0, options); // checks the options
+        return new KeeperLatch(keeper, name);
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#election(String, LockOptions)}. */
+    public LeaderElection election(String name, LockOptions options) {
+        return new KeeperElection(keeper, Names.check(name), options);
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#inspector()}. */
+    public Inspector inspector() {
+        return inspector;
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#guarantees()}. */
+    public Guarantees guarantees() {
+        return keeper.store().guarantees();
+    }
+
+    /** See {@link io.lockkeeper.Lockkeeper#close()}. */
+    public void close() {
+        keeper.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Lockkeeper[" + keeper.config().clientName() + " on "
+                + keeper.store().getClass().getSimpleName() + (keeper.isClosed() ? ", closed" : "") + "]";
+    }
+}

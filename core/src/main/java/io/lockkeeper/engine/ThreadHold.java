@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.DeadlockException;
+import io.lockkeeper.LeaseLost;
+import io.lockkeeper.LeaseLostException;
+import io.lockkeeper.Mode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one thread holds of one name by {@code lock()}: how often as a writer and how often as a reader, on one lease. A
+ * reader inside a writer stands on the writer's lease; when the writer goes first, the lease is downgraded. Used by its
+ * thread alone.
+ */
+final class ThreadHold {
+    private final String name;
+    private LeaseHandle lease;
+    private int writes;
+    private int reads;
+
+    ThreadHold(String name, LeaseHandle lease) {
+        this.name = name;
+        this.lease = lease;
+        if (lease.mode() == Mode.SHARED) {
+            reads = 1;
+        } else {
+            writes = 1;
+        }
+    }
+
+    /** Enters once more in this mode. */
+    void reenter(Mode mode) {
+        if (mode == Mode.EXCLUSIVE && writes == 0) {
+            throw new DeadlockException(
+                    "this thread reads '" + name
+                            + "' and would wait for itself to write it: unlock the read lock first, or begin with the write lock");
+        }
+        LeaseLost loss = lease.isValid() ? null : lease.possession().lossIfAny();
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+        if (!lease.isValid()) {
+            throw new IllegalMonitorStateException(
+                    "the lease of this thread's hold of '" + name + "' was released, but not unlocked");
+        }
+        if (mode == Mode.EXCLUSIVE) {
+            writes = increment(writes);
+        } else {
+            reads = increment(reads);
+        }
+    }
+
+    private int increment(int count) {
+        if (count == Integer.MAX_VALUE) {
+            throw new IllegalStateException(
+                    "this thread has entered '" + name + "' " + count + " times; more is not allowed");
+        }
+        return count + 1;
+    }
+
+    /** Whether this thread would wait for itself if it waited for this mode. */
+    boolean conflictsWith(Mode mode) {
+        return lease.isValid() && (mode == Mode.EXCLUSIVE || writes > 0);
+    }
+
+    int count(Mode mode) {
+        if (!lease.isValid()) {
+            return 0;
+        }
+        return mode == Mode.EXCLUSIVE ? writes : reads;
+    }
+
+    @Nullable
+    LeaseHandle lease(Mode mode) {
+        return (mode == Mode.EXCLUSIVE ? writes : reads) > 0 ? lease : null;
+    }
+
+    /**
+     * Undoes one entering; answers whether the thread holds nothing any more.
+     *
+     * @throws IllegalMonitorStateException when it had not entered in this mode, or has lost the hold
+     */
+    void exit(Mode mode, Runnable whenOut) {
+        if ((mode == Mode.EXCLUSIVE ? writes : reads) == 0) {
+            throw new IllegalMonitorStateException("this thread does not hold '" + name + "' in mode " + mode);
+        }
+        if (mode == Mode.EXCLUSIVE) {
+            writes--;
+        } else {
+            reads--;
+        }
+        boolean out = writes == 0 && reads == 0;
+        if (out) {
+            whenOut.run();
+        }
+        if (!lease.isValid()) {
+            // Also tells the loss, if the end of validity has just been noticed.
+            LeaseLost loss = lease.possession().lossIfAny();
+            if (out) {
+                lease.release();
+            }
+            throw notHeld(loss);
+        }
+        if (out) {
+            if (!lease.release()) {
+                throw notHeld(lease.possession().lossIfAny());
+            }
+        } else if (mode == Mode.EXCLUSIVE && writes == 0) {
+            Possession reader = lease.possession().hold.queue.downgrade(lease.possession());
+            if (reader == null) {
+                throw notHeld(lease.possession().lossIfAny());
+            }
+            lease = reader.handOut();
+        }
+    }
+
+    private IllegalMonitorStateException notHeld(@Nullable LeaseLost loss) {
+        IllegalMonitorStateException e = new IllegalMonitorStateException(
+                "this thread no longer holds '" + name + "'" + (loss == null ? "" : ": " + loss.reason()));
+        if (loss != null) {
+            e.initCause(new LeaseLostException(loss));
+        }
+        return e;
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.engine;
+
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+
+/**
+ * What is wanted: a name, how, and under which terms. Equal wants may share a claim.
+ *
+ * @param waiting the terms of a claim that queues
+ * @param trying the terms of a claim that does not
+ */
+record Want(String name, Settings settings, Terms waiting, Terms trying) {
+    /**
+     * How many tokens a grant asks for, and so the bound on passing a hold on inside this process. The factor 64 in the
+     * tokens of ZooKeeper and etcd stores is this number, and frozen with it.
+     */
+    static final int BLOCK = 64;
+
+    static Want of(String name, Mode mode, int permits, int limit, Settings settings, Keeper keeper) {
+        int block = settings.handsOn() || mode == Mode.EXCLUSIVE ? BLOCK : 1;
+        return new Want(
+                name,
+                settings,
+                terms(mode, permits, limit, settings, keeper, block, true),
+                terms(mode, permits, limit, settings, keeper, block, false));
+    }
+
+    private static Terms terms(
+            Mode mode, int permits, int limit, Settings settings, Keeper keeper, int block, boolean queue) {
+        Duration patience = keeper.config().patience();
+        return new Terms(
+                mode,
+                permits,
+                limit,
+                settings.lease(),
+                settings.lockDelay(),
+                patience,
+                block,
+                queue,
+                keeper.config().clientName(),
+                settings.label());
+    }
+
+    Mode mode() {
+        return waiting.mode();
+    }
+
+    /** Whether threads share a claim for this, and pass the hold on. */
+    boolean isShareable() {
+        return settings.handsOn() && mode() != Mode.PERMITS;
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.spi;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What a client keeps alive in one lane: holds, and places in queues.
+ *
+ * @param holds the holds to renew
+ * @param queued the queued claims to refresh
+ */
+public record Renewals(List<Hold> holds, List<Claim> queued) {
+    /** Copies the lists. */
+    public Renewals {
+        holds = List.copyOf(holds);
+        queued = List.copyOf(queued);
+    }
+
+    /**
+     * A hold to renew.
+     *
+     * @param grant which
+     * @param lease the lease lasts at least so long from now; a renewal never shortens it
+     * @param raiseTo the name's later tokens are to be greater than this; 0 to leave them alone
+     */
+    public record Hold(Grant grant, Duration lease, long raiseTo) {}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.spi;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A store's URL, taken apart: {@code scheme:rest?parameter=value&…}. Its text may hold a secret and is never printed:
+ * {@link #toString()} and all messages made here show the scheme and the names of parameters only.
+ */
+public final class StoreUrl {
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
+
+    private final String scheme;
+    private final String rest;
+    private final Map<String, String> parameters;
+
+    private StoreUrl(String scheme, String rest, Map<String, String> parameters) {
+        this.scheme = scheme;
+        this.rest = rest;
+        this.parameters = parameters;
+    }
+
+    /** Takes a URL apart. */
+    public static StoreUrl parse(String url) {
+        int colon = url.indexOf(':');
+        if (colon <= 0) {
+            throw new IllegalArgumentException("a store's URL begins with SCHEME: as in memory: or redis://host");
+        }
+        String scheme = url.substring(0, colon).toLowerCase(Locale.ROOT);
+        int question = url.indexOf('?', colon);
+        String rest = url.substring(colon + 1, question < 0 ? url.length() : question);
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (question >= 0) {
+            for (String pair : url.substring(question + 1).split("&")) {
+                int equals = pair.indexOf('=');
+                if (equals <= 0) {
+                    throw new IllegalArgumentException(
+                            "a parameter of a " + scheme + ": URL has the form name=value; one has not");
+                }
+                String name = decode(pair.substring(0, equals));
+                if (parameters.put(name, decode(pair.substring(equals + 1))) != null) {
+                    throw new IllegalArgumentException("parameter '" + name + "' is given twice");
+                }
+            }
+        }
+        return new StoreUrl(scheme, rest, parameters);
+    }
+
+    private static String decode(String s) {
+        return URLDecoder.decode(s, StandardCharsets.UTF_8);
+    }
+
+    /** The scheme, in lower case and without the colon. */
+    public String scheme() {
+        return scheme;
+    }
+
+    /** What stands between the scheme's colon and the question mark. May hold a secret. */
+    public String rest() {
+        return rest;
+    }
+
+    /** A parameter's value, if it is given. */
+    public Optional<String> parameter(String name) {
+        return Optional.ofNullable(parameters.get(name));
+    }
+
+    /** A parameter's value as a duration, such as {@code 500ms}, {@code 10s}, {@code 2m}, if it is given. */
+    public Optional<Duration> duration(String name) {
+        return parameter(name).map(value -> {
+            Matcher m = DURATION.matcher(value);
+            if (!m.matches()) {
+                throw new IllegalArgumentException(
+                        "parameter '" + name + "' is '" + value + "'; allowed is a whole number with ms, s, m or h");
+            }
+            long n = Long.parseLong(m.group(1));
+            return switch (m.group(2)) {
+                case "ms" -> Duration.ofMillis(n);
+                case "s" -> Duration.ofSeconds(n);
+                case "m" -> Duration.ofMinutes(n);
+                default -> Duration.ofHours(n);
+            };
+        });
+    }
+
+    /** Refuses parameters that are none of these. */
+    public void allowOnly(Set<String> known) {
+        for (String name : parameters.keySet()) {
+            if (!known.contains(name)) {
+                throw new IllegalArgumentException(
+                        "unknown parameter '" + name + "' for " + scheme + ":; known are " + new TreeSet<>(known));
+            }
+        }
+    }
+
+    /** This URL with what the keeper has settled, so that a store finds it here whoever set it. */
+    public StoreUrl with(String name, Duration value) {
+        Map<String, String> more = new LinkedHashMap<>(parameters);
+        more.put(name, value.toMillis() + "ms");
+        return new StoreUrl(scheme, rest, more);
+    }
+
+    /** The scheme and the names of the parameters. */
+    @Override
+    public String toString() {
+        return scheme + ":…" + (parameters.isEmpty() ? "" : "?" + String.join("&", parameters.keySet()));
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.DistributedLock;
+import io.lockkeeper.Lease;
+import io.lockkeeper.LockOptions;
+import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.testkit.FaultyStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
+
+/**
+ * What all groups of the contract need: clients that are closed after each test, names that no other test uses, threads,
+ * and waiting for conditions. Deadlines are generous, for busy machines; nothing is asserted about speed.
+ */
+@SuppressWarnings("LockNotBeforeTry")
+abstract class Contract {
+    /** Nothing that is expected takes this long; whatever does has failed. */
+    static final Duration LONG = Duration.ofSeconds(30);
+
+    private static final AtomicLong COUNTER = new AtomicLong();
+
+    private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private String prefix = "";
+
+    /** The store under test. */
+    abstract StoreFixture fixture();
+
+    @BeforeEach
+    final void begin(TestInfo test) {
+        prefix = test.getTestMethod().map(m -> m.getName()).orElse("test") + "-" + COUNTER.incrementAndGet() + "-"
+                + Long.toHexString(System.nanoTime());
+    }
+
+    @AfterEach
+    final void end() throws Exception {
+        threads.shutdownNow();
+        while (!toClose.isEmpty()) {
+            toClose.pop().close();
+        }
+        assertThat(threads.awaitTermination(LONG.toSeconds(), TimeUnit.SECONDS))
+                .as("all threads of the test have ended")
+                .isTrue();
+    }
+
+    /** A name that only this test uses. */
+    final String name() {
+        return name("x");
+    }
+
+    /** One of several names that only this test uses. */
+    final String name(String what) {
+        return prefix + "-" + what;
+    }
+
+    /** Has something closed when the test ends; the last first. */
+    final <T extends AutoCloseable> T closing(T closeable) {
+        synchronized (toClose) {
+            toClose.push(closeable);
+        }
+        return closeable;
+    }
+
+    /** A client's connection of its own. */
+    final LockStore store() {
+        return closing(fixture().connect());
+    }
+
+    /** A client's connection of its own that fails as it is told. */
+    final FaultyStore faulty() {
+        return FaultyStore.on(store());
+    }
+
+    /** A keeper on a connection of its own. */
+    final Lockkeeper keeper() {
+        return keeper(store());
+    }
+
+    /** A keeper on this connection. */
+    final Lockkeeper keeper(LockStore store) {
+        return closing(Lockkeeper.on(store));
+    }
+
+    /** A kept-alive lease of the shortest kind, so that whoever waits for its end does not wait for long. */
+    static LockOptions shortLease() {
+        return LockOptions.defaults().lease(Duration.ofSeconds(1));
+    }
+
+    /** Runs on another thread. */
+    final <T> Future<T> async(Callable<T> task) {
+        return threads.submit(task);
+    }
+
+    /** What a task on another thread gave. */
+    static <T> T get(Future<T> future) throws Exception {
+        return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** Waits until something is so; fails if it does not become so. */
+    static void await(String what, BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("in time: " + what).isLessThan(deadline);
+            TimeUnit.MILLISECONDS.sleep(2);
+        }
+    }
+
+    /** Waits until so many claims are queued for a name. */
+    final void awaitWaiters(Lockkeeper keeper, String name, int waiters) throws InterruptedException {
+        await(waiters + " waiters for " + name, () -> keeper.inspector()
+                .inspect(name)
+                .filter(info -> info.waiters() == waiters)
+                .isPresent());
+    }
+
+    /** Whether nobody holds the lock: takes it and gives it back. */
+    static boolean isFree(DistributedLock lock) {
+        return lock.tryAcquire().map(Lease::release).orElse(false);
+    }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * The law that every store obeys, each rule a group of tests. Extend it with the fixture of a store:
+ *
+ * <pre>{@code
+ * class MyStoreTest extends LockStoreTck {
+ *     protected StoreFixture start() { return new MyFixture(); }
+ * }
+ * }</pre>
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class LockStoreTck {
+    private StoreFixture fixture;
+
+    /** Starts the server under test. */
+    protected abstract StoreFixture start() throws Exception;
+
+    @BeforeAll
+    final void startFixture() throws Exception {
+        fixture = start();
+    }
+
+    @AfterAll
+    final void closeFixture() {
+        if (fixture != null) {
+            fixture.close();
+        }
+    }
+
+    @Nested
+    class Rule01Exclusion extends ExclusionContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule02Tokens extends TokenContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule03Idempotence extends IdempotenceContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule04NoGhosts extends NoGhostsContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule05NoOrphans extends NoOrphansContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule06Order extends OrderContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule07HandOver extends HandOverContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule08LostSignals extends LostSignalsContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule09Validity extends ValidityContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule10Loss extends LossContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule11Errors extends ErrorsContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule12LockDelay extends LockDelayContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule13Interrupts extends InterruptContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule14Lanes extends LaneContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule15Renewal extends RenewalContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Rule16Break extends BreakContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Misuse extends MisuseContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class HostileNames extends HostileNamesContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class ReadWriteLocks extends ReadWriteContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Semaphores extends SemaphoreContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Latches extends LatchContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class MultiLocks extends MultiLockContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Elections extends ElectionContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Async extends AsyncContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Inspection extends InspectorContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Closing extends CloseContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class TwoJvms extends TwoJvmContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Scale extends ScaleContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class ModelBased extends ModelContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Histories extends HistoryContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+abstract class LossContract extends Contract {}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import java.util.Locale;
+
+/** How much to test: the system property {@code lockkeeper.tier} is {@code check} (the default), {@code full} or {@code long}. */
+public enum Tier {
+    /** Small numbers, minutes. */
+    CHECK,
+    /** Large numbers, an hour. */
+    FULL,
+    /** A night. */
+    LONG;
+
+    /** The tier of this run. */
+    public static Tier current() {
+        return valueOf(System.getProperty("lockkeeper.tier", "check").toUpperCase(Locale.ROOT));
+    }
+
+    /** The number for this tier; a long run uses the large one, for longer. */
+    public static int pick(int check, int full) {
+        return current() == CHECK ? check : full;
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * For those who test code that uses locks: a store that fails as it is told ({@link io.lockkeeper.testkit.FaultyStore}), time
+ * that passes as it is told ({@link io.lockkeeper.testkit.VirtualTime}), and a checker for what happened
+ * ({@code io.lockkeeper.testkit.history}).
+ */
+@NullMarked
+package io.lockkeeper.testkit;
+
+import org.jspecify.annotations.NullMarked;

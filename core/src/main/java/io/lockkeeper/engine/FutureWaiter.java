@@ -5,6 +5,7 @@ import io.lockkeeper.KeeperClosedException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +25,10 @@ final class FutureWaiter<T> extends Waiter {
     private final long start;
     private volatile @Nullable LocalQueue queue;
     private volatile boolean entering;
-    private @Nullable Possession finishing;
     private volatile Timer.@Nullable Task alarm;
+
+    /** The outcome that has been dealt with: one that comes while the queue is being entered may be seen twice. */
+    private final AtomicReference<@Nullable Object> finished = new AtomicReference<>();
 
     FutureWaiter(Keeper keeper, Want want, long waitNanos, Function<@Nullable LeaseHandle, T> result) {
         super(waitNanos == 0, Checks.after(keeper.ticker().nanos(), waitNanos), null, keeper.sampleTrace());
@@ -107,13 +110,10 @@ final class FutureWaiter<T> extends Waiter {
 
     private void finish() {
         Object o = outcome;
+        if (finished.getAndSet(o) == o) {
+            return;
+        }
         if (o instanceof Possession possession) {
-            synchronized (this) {
-                if (finishing == possession) {
-                    return; // both who settled it and who entered have seen it
-                }
-                finishing = possession;
-            }
             if (possession.accept()) {
                 LeaseHandle handle = possession.handOut();
                 if (future.complete(result.apply(handle))) {

@@ -50,6 +50,7 @@ final class Hold {
 
     private final long skew;
     private final long hardEnd;
+    private volatile boolean capped;
 
     // Guarded by the queue.
     private final List<Possession> possessions = new ArrayList<>(1);
@@ -78,13 +79,14 @@ final class Hold {
             endsAt = ends;
             tellAt = ends - Math.min(lasts / 10, LONGEST_NOTICE);
         }
+        // The store itself lets go at about the longest hold then: there is nothing more to renew.
+        capped = hardEnd != Long.MAX_VALUE && sent + lasts + lasts / 50 + 10_000_000 >= hardEnd;
         // Two more tries fit in before validity ends.
-        renewAt = settings.renewed() && endsAt < hardEnd ? sent + lasts / 3 : Long.MAX_VALUE;
+        renewAt = settings.renewed() && !capped ? sent + lasts / 3 : Long.MAX_VALUE;
     }
 
-    /** The lease that a renewal asks for: never beyond the longest hold. */
-    Duration renewalLease(long now) {
-        Duration lease = settings.lease();
+    /** The lease that a renewal may ask for: never beyond the longest hold. */
+    Duration cap(Duration lease, long now) {
         return hardEnd == Long.MAX_VALUE || hardEnd - now >= lease.toNanos()
                 ? lease
                 : Duration.ofNanos(Math.max(1_000_000, hardEnd - now));
@@ -96,7 +98,7 @@ final class Hold {
 
     /** Why a hold that has reached {@link #tellAt} is lost. */
     Reason reasonAtEnd() {
-        if (endsAt == hardEnd) {
+        if (capped) {
             return Reason.MAX_HOLD;
         }
         return failing ? Reason.STORE_UNREACHABLE : Reason.EXPIRED;
@@ -109,8 +111,8 @@ final class Hold {
     // ---- The rest is called with the queue's monitor held. ----
 
     /** Makes a possession with the next token of the block. */
-    Possession issue(Waiter waiter) {
-        Possession possession = new Possession(this, grant.token() + issued++, waiter.owner(), waiter.trace());
+    Possession issue(Waiter waiter, long now) {
+        Possession possession = new Possession(this, grant.token() + issued++, waiter.owner(), waiter.trace(), now);
         possessions.add(possession);
         return possession;
     }
@@ -159,12 +161,12 @@ final class Hold {
     }
 
     /** This hold after the store has made it shared; its one possession goes on with the new token. */
-    Possession downgraded(Grant shared, Possession writer) {
+    Possession downgraded(Grant shared, Possession writer, long now) {
         grant = shared;
         issued = 1;
         sequencerRead = true; // no more joining: later readers queue behind a writer that waits
         possessions.clear();
-        Possession reader = new Possession(this, shared.token(), writer.owner(), writer.trace());
+        Possession reader = new Possession(this, shared.token(), writer.owner(), writer.trace(), now);
         possessions.add(reader);
         return reader;
     }

@@ -77,6 +77,7 @@ final class LocalQueue {
             return false;
         }
         if (w.outcome == Waiter.GONE) {
+            goOn(); // if nobody else is here, this queue is done
             return true;
         }
         w.outcome = null;
@@ -86,8 +87,9 @@ final class LocalQueue {
         }
         Hold joinable = current;
         if (joinable != null && want.mode() == Mode.SHARED) {
-            if (joinable.mayJoin(now())) {
-                settle(w, joinable.issue(w));
+            long now = now();
+            if (joinable.mayJoin(now)) {
+                settle(w, joinable.issue(w, now));
                 return true;
             }
             current = null; // it goes on for those who have it; later readers need a claim of their own
@@ -477,7 +479,7 @@ final class LocalQueue {
         if (p.state == Hold.State.RELEASED || p.lossIfAny() != null) {
             return false;
         }
-        return renewed(p.hold, keeper.steps().renew(p.hold, lease));
+        return renewed(p.hold, keeper.steps().renew(p.hold, p.hold.cap(lease, now())));
     }
 
     /** What a renewal said of a hold. Validity that has ended meanwhile stays ended. */
@@ -522,7 +524,7 @@ final class LocalQueue {
                 return null;
             }
             p.state = Hold.State.RELEASED;
-            Possession reader = p.hold.downgraded(shared.get(), p);
+            Possession reader = p.hold.downgraded(shared.get(), p, now());
             reader.accept();
             detach(p.hold);
             goOn();
@@ -534,15 +536,16 @@ final class LocalQueue {
 
     /** Gives a hold to those who wait: to the first, or to all readers; false when nobody wants it. */
     private boolean distribute(Hold hold) {
+        long now = now();
         Waiter w = poll();
         if (w == null) {
             return false;
         }
         keeper.renewer().add(hold);
         current = want.isShareable() ? hold : null;
-        settle(w, hold.issue(w));
-        while (want.mode() == Mode.SHARED && hold.mayJoin(now()) && (w = poll()) != null) {
-            settle(w, hold.issue(w));
+        settle(w, hold.issue(w, now));
+        while (want.mode() == Mode.SHARED && hold.mayJoin(now) && (w = poll()) != null) {
+            settle(w, hold.issue(w, now));
         }
         if (want.mode() == Mode.SHARED && live() > 0) {
             current = null; // its block is used up: the rest needs another claim
@@ -551,14 +554,15 @@ final class LocalQueue {
     }
 
     private boolean passOn(Hold hold) {
-        if (hold != current || want.mode() == Mode.SHARED || !hold.mayPassOn(now())) {
+        if (hold != current || want.mode() == Mode.SHARED || live() == 0) {
             return false;
         }
-        Waiter next = poll();
+        long now = now();
+        Waiter next = hold.mayPassOn(now) ? poll() : null;
         if (next == null) {
             return false;
         }
-        settle(next, hold.issue(next));
+        settle(next, hold.issue(next, now));
         return true;
     }
 

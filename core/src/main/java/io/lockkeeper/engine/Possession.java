@@ -33,13 +33,13 @@ final class Possession {
     private @Nullable List<Consumer<LeaseLost>> actions;
     private @Nullable List<Thread> toInterrupt;
 
-    Possession(Hold hold, long token, @Nullable Thread owner, @Nullable Throwable trace) {
+    Possession(Hold hold, long token, @Nullable Thread owner, @Nullable Throwable trace, long now) {
         this.hold = hold;
         this.token = token;
         this.mode = hold.mode();
         this.owner = owner;
         this.trace = trace;
-        this.since = keeper().ticker().nanos();
+        this.since = now;
     }
 
     Keeper keeper() {

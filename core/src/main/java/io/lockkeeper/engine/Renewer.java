@@ -174,7 +174,7 @@ final class Renewer implements Timer.Pass {
         List<Renewals.Hold> held = new ArrayList<>(batch.holds.size());
         batch.holds.removeIf(h -> h.state != Hold.State.HELD);
         for (Hold hold : batch.holds) {
-            held.add(new Renewals.Hold(hold.grant, hold.renewalLease(sent), 0));
+            held.add(new Renewals.Hold(hold.grant, hold.cap(hold.settings.lease(), sent), 0));
         }
         List<io.lockkeeper.spi.Claim> waiting = new ArrayList<>(batch.queued.size());
         for (Pending p : batch.queued) {

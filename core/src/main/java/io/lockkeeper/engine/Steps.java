@@ -71,14 +71,14 @@ final class Steps {
     }
 
     Pending newPending(LocalQueue queue, Terms terms, Object lane) {
-        StoreTime deadline = deadline(lane);
-        Claim claim = new Claim(queue.want().name(), newId(), terms, deadline, false);
-        return new Pending(queue, lane, claim, ticker.nanos());
+        long now = ticker.nanos();
+        Claim claim = new Claim(queue.want().name(), newId(), terms, deadline(lane, now), false);
+        return new Pending(queue, lane, claim, now);
     }
 
     /** Claims, until it is answered; a claim that came late, or with an id used up, is made anew with another. */
     Answer claim(Pending p) {
-        long until = ticker.nanos() + timeout;
+        long until = p.sent + timeout;
         for (; ; ) {
             Answer answer;
             try {
@@ -106,7 +106,7 @@ final class Steps {
                         null);
             }
             keeper.untrack(p);
-            p.claim = new Claim(p.claim.name(), newId(), p.claim.terms(), deadline(p.lane), false);
+            p.claim = new Claim(p.claim.name(), newId(), p.claim.terms(), deadline(p.lane, ticker.nanos()), false);
             keeper.track(p);
         }
     }
@@ -193,7 +193,7 @@ final class Steps {
     LatchState latch(Object lane, Function<StoreTime, LatchStep> step) {
         long until = ticker.nanos() + timeout;
         for (; ; ) {
-            LatchStep made = step.apply(deadline(lane));
+            LatchStep made = step.apply(deadline(lane, ticker.nanos()));
             long[] sent = new long[1];
             LatchState state = persist(lane, until, attempt -> {
                 sent[0] = ticker.nanos();
@@ -216,7 +216,7 @@ final class Steps {
     }
 
     /** The store's time from which on a claim sent now must no longer be carried out. */
-    private StoreTime deadline(Object lane) {
+    private StoreTime deadline(Object lane, long now) {
         Reading reading = clocks.get(lane);
         if (reading == null) {
             long[] sent = new long[1];
@@ -228,7 +228,7 @@ final class Steps {
             clocks.put(lane, reading);
         }
         // Repeats begin within one timeout, and the last of them takes no longer than another.
-        return reading.at().plusMicros((ticker.nanos() - reading.sent() + 2 * timeout) / 1_000);
+        return reading.at().plusMicros((Math.max(now, reading.sent()) - reading.sent() + 2 * timeout) / 1_000);
     }
 
     private void read(Object lane, StoreTime at, long sent) {

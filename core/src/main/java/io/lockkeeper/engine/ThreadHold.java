@@ -35,19 +35,22 @@ final class ThreadHold {
                     "this thread reads '" + name
                             + "' and would wait for itself to write it: unlock the read lock first, or begin with the write lock");
         }
-        LeaseLost loss = lease.isValid() ? null : lease.possession().lossIfAny();
-        if (loss != null) {
-            throw new LeaseLostException(loss);
-        }
         if (!lease.isValid()) {
-            throw new IllegalMonitorStateException(
-                    "the lease of this thread's hold of '" + name + "' was released, but not unlocked");
+            throw cannotReenter();
         }
         if (mode == Mode.EXCLUSIVE) {
             writes = increment(writes);
         } else {
             reads = increment(reads);
         }
+    }
+
+    private RuntimeException cannotReenter() {
+        LeaseLost loss = lease.possession().lossIfAny();
+        return loss != null
+                ? new LeaseLostException(loss)
+                : new IllegalMonitorStateException(
+                        "the lease of this thread's hold of '" + name + "' was released, but not unlocked");
     }
 
     private int increment(int count) {

@@ -36,6 +36,9 @@ final class Timer {
     /** When the thread will wake by itself; {@link Long#MAX_VALUE} also while it is awake, so that nobody is missed. */
     private volatile long wakesAt = Long.MAX_VALUE;
 
+    /** Whether a pass was asked for since the last one began. The park permit alone would not do: a pass may use it up. */
+    private volatile boolean asked;
+
     Timer(Ticker ticker, Pass pass, String clientName) {
         this.ticker = ticker;
         this.pass = pass;
@@ -65,6 +68,7 @@ final class Timer {
             if (running == null) {
                 running = start();
             }
+            asked = true;
             LockSupport.unpark(running);
         }
     }
@@ -72,8 +76,8 @@ final class Timer {
     private synchronized @Nullable Thread start() {
         if (thread == null && !stopped) {
             Thread created = Lanes.daemons(clientName, "timer").newThread(this::loop);
+            created.start(); // if that fails, the next who needs it tries again
             thread = created;
-            created.start();
         }
         return thread;
     }
@@ -81,6 +85,7 @@ final class Timer {
     private void loop() {
         while (!stopped) {
             wakesAt = Long.MAX_VALUE;
+            asked = false;
             long next;
             try {
                 next = Math.min(pass.run(ticker.nanos()), runDue());
@@ -90,7 +95,7 @@ final class Timer {
                 next = ticker.nanos() + 100_000_000;
             }
             wakesAt = next;
-            if (ticker.nanos() < next && !stopped) {
+            if (!asked && ticker.nanos() < next && !stopped) {
                 ticker.parkUntil(next);
             }
         }

@@ -4,19 +4,33 @@ package io.lockkeeper.engine;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Terms;
 import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What is wanted: a name, how, and under which terms. Equal wants may share a claim.
- *
- * @param waiting the terms of a claim that queues
- * @param trying the terms of a claim that does not
+ * What is wanted: a name, how, and under which terms. Equal wants may share a claim. It is the key of the local queues, so
+ * its hash is computed once.
  */
-record Want(String name, Settings settings, Terms waiting, Terms trying) {
+final class Want {
     /**
      * How many tokens a grant asks for, and so the bound on passing a hold on inside this process. The factor 64 in the
      * tokens of ZooKeeper and etcd stores is this number, and frozen with it.
      */
     static final int BLOCK = 64;
+
+    private final String name;
+    private final Settings settings;
+    private final Terms waiting;
+    private final Terms trying;
+    private final int hash;
+
+    private Want(String name, Settings settings, Terms waiting, Terms trying) {
+        this.name = name;
+        this.settings = settings;
+        this.waiting = waiting;
+        this.trying = trying;
+        this.hash = Objects.hash(name, settings, waiting.mode());
+    }
 
     static Want of(String name, Mode mode, int permits, int limit, Settings settings, Keeper keeper) {
         int block = settings.handsOn() || mode == Mode.EXCLUSIVE ? BLOCK : 1;
@@ -50,5 +64,38 @@ record Want(String name, Settings settings, Terms waiting, Terms trying) {
     /** Whether threads share a claim for this, and pass the hold on. */
     boolean isShareable() {
         return settings.handsOn() && mode() != Mode.PERMITS;
+    }
+
+    String name() {
+        return name;
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    /** The terms of a claim that queues. */
+    Terms waiting() {
+        return waiting;
+    }
+
+    /** The terms of a claim that does not queue. */
+    Terms trying() {
+        return trying;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object o) {
+        return this == o
+                || (o instanceof Want other
+                        && hash == other.hash
+                        && name.equals(other.name)
+                        && settings.equals(other.settings)
+                        && waiting.equals(other.waiting));
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
     }
 }

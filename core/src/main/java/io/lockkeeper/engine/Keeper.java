@@ -18,7 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -58,6 +60,7 @@ public final class Keeper implements Signals {
     private final Map<AutoCloseable, Boolean> closeWithMe = new ConcurrentHashMap<>();
     private final AtomicInteger traceAll = new AtomicInteger(TRACE_FIRST);
     private final AtomicBoolean closing = new AtomicBoolean();
+    private final CountDownLatch ended = new CountDownLatch(1);
     private final @Nullable Thread shutdownHook;
     private volatile boolean closed;
     private int traceCount; // racy on purpose: it only spreads the samples
@@ -75,7 +78,8 @@ public final class Keeper implements Signals {
         this.steps = new Steps(this, store, config.operationTimeout(), clientId);
         this.latches = new Latches(this);
         this.subscription = store.listen(clientId, this);
-        this.shutdownHook = config.releaseOnShutdown() ? new Thread(this::close, "lockkeeper-shutdown") : null;
+        this.shutdownHook =
+                config.releaseOnShutdown() ? new Thread(this::closeAtShutdown, "lockkeeper-shutdown") : null;
         if (shutdownHook != null) {
             Runtime.getRuntime().addShutdownHook(shutdownHook);
         }
@@ -395,6 +399,17 @@ public final class Keeper implements Signals {
             store.close();
         }
         removeShutdownHook();
+        ended.countDown();
+    }
+
+    /** Closes; or lets another thread that is about to finish it: the JVM ends when this returns. */
+    private void closeAtShutdown() {
+        close();
+        try {
+            ended.await(3 * config.operationTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void removeShutdownHook() {

@@ -14,6 +14,12 @@ final class Pending {
     /** How much slower than ours a store's clock may run, in parts of the time measured: a hundredth. */
     private static final int DRIFT = 100;
 
+    /**
+     * We look again after so long at the latest, however patient we are: whoever is before us in the queue may die
+     * unnoticed, and nobody would look for the end of its lease.
+     */
+    private static final long SLOWEST_LOOK = 5_000_000_000L;
+
     final LocalQueue queue;
     final Object lane;
 
@@ -52,7 +58,7 @@ final class Pending {
         answeredAt = answer.at();
         lastContact = now;
         // A millisecond on top, so that the store finds the lease before us ended and not about to end.
-        refreshAt = now + answer.retryAfter().toNanos() + 1_000_000;
+        refreshAt = now + Math.min(answer.retryAfter().toNanos(), SLOWEST_LOOK) + 1_000_000;
     }
 
     /**

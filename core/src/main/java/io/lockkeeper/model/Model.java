@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.model;
 
-import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.spi.Answer;
@@ -21,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 
 /**
  * The reference model: a deterministic state machine {@code (state, command, time) → (state, answer, signals)}. No clock,
@@ -33,21 +32,19 @@ import org.jspecify.annotations.Nullable;
  * is carried out. That is how a store without a process of its own behaves, and nobody can tell the difference, because
  * each waiter looks again when the lease before it ends.
  *
- * <p>Where each rule of the law lives: exclusion, order and hand-over in {@link NameState}; tokens here; idempotence and
- * "no ghosts" in {@link #claim} (a known id is answered, a remembered or late one refused); "no orphans" in
- * {@link NameState#catchUp} and the sweep.
+ * <p>The rules of a single name are in {@link NameState}; here are the names, the tokens, the ids to be refused, the
+ * latches, and the sweep that leaves nothing of names that nobody touches any more.
  */
-public final class Model {
+public final class Model implements Ledger {
     /** A sweep goes through all names; it is due after so many commands, or as many as there are names. */
     private static final int SWEEP_AFTER = 1024;
 
-    private final long incarnation;
     private final Map<String, NameState> names = new HashMap<>();
     private final Map<String, LatchRecord> latches = new HashMap<>();
     private final Map<ClaimId, Long> remembered = new HashMap<>();
     private final PriorityQueue<Remembered> forgetting = new PriorityQueue<>();
     private List<Signal> signals = new ArrayList<>(0);
-    private long now;
+    private StoreTime time;
     private long lastToken;
     private int untilSweep = SWEEP_AFTER;
 
@@ -68,12 +65,14 @@ public final class Model {
 
     /** An empty store. */
     public Model(long incarnation) {
-        this.incarnation = incarnation;
+        this.time = new StoreTime(incarnation, 0);
     }
 
     /** Carries out a command at a time in microseconds. */
     public <R> Step<R> apply(Command<R> command, long micros) {
-        now = Math.max(now, micros);
+        if (micros > time.micros()) {
+            time = new StoreTime(time.incarnation(), micros);
+        }
         forget();
         R answer = command.on(this);
         if (--untilSweep <= 0) {
@@ -88,20 +87,15 @@ public final class Model {
 
     /** A model in the same state that shares nothing with this one. */
     public Model copy() {
-        Model copy = new Model(incarnation);
+        Model copy = new Model(time.incarnation());
         names.forEach((name, state) -> copy.names.put(name, state.copy()));
         latches.forEach((name, latch) -> copy.latches.put(name, latch.copy()));
         copy.remembered.putAll(remembered);
         copy.forgetting.addAll(forgetting);
-        copy.now = now;
+        copy.time = time;
         copy.lastToken = lastToken;
         copy.untilSweep = untilSweep;
         return copy;
-    }
-
-    /** The time of the last command. */
-    public StoreTime time() {
-        return new StoreTime(incarnation, now);
     }
 
     /** How many records there are: names and latches in use, ids remembered. An idle store has none. */
@@ -110,73 +104,35 @@ public final class Model {
     }
 
     Answer claim(Claim claim) {
-        NameState state = names.get(claim.name());
-        if (state != null) {
-            state.catchUp(this, now);
-            Answer known = state.standing(claim, this, now);
-            if (known != null) {
-                return known;
-            }
-        }
-        if (remembered.containsKey(claim.id())) {
-            return refused(Answer.Why.GONE, "");
-        }
-        if (claim.deadline().isPast(time())) {
-            return refused(Answer.Why.LATE, "");
-        }
-        if (state == null) {
-            state = new NameState(claim.name());
-            names.put(claim.name(), state);
-        }
-        Answer answer = state.enter(claim, this, now);
-        tidy(state);
-        return answer;
+        return on(claim.name(), state -> state.claim(claim, this));
     }
 
     Renewal renew(Renewals batch) {
         List<Renewal.Outcome> holds = new ArrayList<>(batch.holds().size());
         for (Renewals.Hold hold : batch.holds()) {
-            NameState state = touch(hold.grant().claim().name());
-            Renewal.Outcome outcome = state == null ? new Renewal.Lost(Reason.EXPIRED) : state.renew(hold, now);
+            Renewal.Outcome outcome = on(hold.grant().claim().name(), state -> state.renew(hold, this));
             if (outcome instanceof Renewal.Kept) {
                 lastToken = Math.max(lastToken, hold.raiseTo());
             }
             holds.add(outcome);
-            tidy(state);
         }
         List<Answer> queued = new ArrayList<>(batch.queued().size());
         for (Claim claim : batch.queued()) {
-            NameState state = touch(claim.name());
-            Answer standing = state == null ? null : state.refresh(claim, this, now);
-            queued.add(standing == null ? refused(Answer.Why.GONE, "") : standing);
-            tidy(state);
+            queued.add(on(claim.name(), state -> state.refresh(claim, this)));
         }
-        return new Renewal(holds, queued, time());
+        return new Renewal(holds, queued, time);
     }
 
     boolean release(Claim claim) {
-        NameState state = touch(claim.name());
-        boolean released = state != null && state.release(claim, this, now);
-        if (claim.stray()) {
-            remember(claim);
-        }
-        tidy(state);
-        return released;
+        return on(claim.name(), state -> state.release(claim, this));
     }
 
     Optional<Grant> downgrade(Grant grant) {
-        NameState state = touch(grant.claim().name());
-        return state == null ? Optional.empty() : state.downgrade(grant, this, now);
+        return on(grant.claim().name(), state -> state.downgrade(grant, this));
     }
 
     boolean withdraw(Claim claim) {
-        NameState state = touch(claim.name());
-        boolean found = state != null && (state.leave(claim.id(), this, now) || state.release(claim, this, now));
-        if (claim.stray()) {
-            remember(claim);
-        }
-        tidy(state);
-        return found;
+        return on(claim.name(), state -> state.withdraw(claim, this));
     }
 
     LatchState latch(LatchStep step) {
@@ -184,7 +140,7 @@ public final class Model {
         LatchState.Outcome outcome = LatchState.Outcome.DONE;
         if (step instanceof LatchStep.Set set) {
             if (!remembered.containsKey(set.id())) {
-                if (set.deadline().isPast(time())) {
+                if (set.deadline().isPast(time)) {
                     outcome = LatchState.Outcome.LATE;
                 } else if (latch != null) {
                     outcome = LatchState.Outcome.UNCHANGED;
@@ -196,28 +152,29 @@ public final class Model {
             }
         } else if (step instanceof LatchStep.CountDown down) {
             if (!remembered.containsKey(down.id())) {
-                if (down.deadline().isPast(time())) {
+                if (down.deadline().isPast(time)) {
                     outcome = LatchState.Outcome.LATE;
                 } else {
                     remember(down.id(), down.deadline());
                     if (latch != null
-                            && latch.countDown(now, client -> signals.add(new Signal.Opened(client, step.name())))) {
+                            && latch.countDown(
+                                    time.micros(), client -> signals.add(new Signal.Opened(client, step.name())))) {
                         latches.remove(step.name());
                         latch = null;
                     }
                 }
             }
         } else if (step instanceof LatchStep.Watch watch && latch != null) {
-            latch.watch(watch.client(), now + micros(watch.interest()));
+            latch.watch(watch.client(), time.micros() + NameState.micros(watch.interest()));
         }
         return latch == null
-                ? new LatchState(0, 0, outcome, time())
-                : new LatchState(latch.count(), latch.generation(), outcome, time());
+                ? new LatchState(0, 0, outcome, time)
+                : new LatchState(latch.count(), latch.generation(), outcome, time);
     }
 
     Optional<LockInfo> inspect(String name) {
         NameState state = names.get(name);
-        return state == null ? Optional.empty() : state.describe(now);
+        return state == null ? Optional.empty() : state.describe(time.micros());
     }
 
     List<LockInfo> list(String prefix, int limit) {
@@ -237,58 +194,62 @@ public final class Model {
 
     boolean check(Sequencer sequencer) {
         NameState state = names.get(sequencer.name());
-        return state != null && state.has(sequencer, now);
+        return state != null && state.has(sequencer, time.micros());
     }
 
     boolean breakHold(String name, long token, Duration lockDelay, boolean atOnce) {
-        NameState state = touch(name);
-        boolean found = state != null && state.breakHold(token, micros(lockDelay), atOnce, this, now);
-        tidy(state);
-        return found;
+        return on(name, state -> state.breakHold(token, lockDelay, atOnce, this));
     }
 
-    /** A block of fresh tokens; gives the first. */
-    long draw(int block) {
+    /** Applies a rule to a name, and keeps of it what needs to be kept. */
+    private <R> R on(String name, Function<NameState, R> rule) {
+        NameState known = names.get(name);
+        NameState state = known == null ? new NameState(name) : known;
+        R answer = rule.apply(state);
+        boolean isIdle = state.isIdle(time.micros());
+        if (isIdle && known != null) {
+            names.remove(name);
+        } else if (!isIdle && known == null) {
+            names.put(name, state);
+        }
+        return answer;
+    }
+
+    // ---- Ledger ----
+
+    @Override
+    public StoreTime time() {
+        return time;
+    }
+
+    @Override
+    public long draw(int block) {
         long first = lastToken + 1;
         lastToken += block;
         return first;
     }
 
-    void tell(Signal signal) {
+    @Override
+    public void tell(Signal signal) {
         signals.add(signal);
     }
 
-    /** Refuses this id until its deadline has passed, after which it would be refused as late. */
-    void remember(Claim claim) {
-        remember(claim.id(), claim.deadline());
+    @Override
+    public boolean remembers(ClaimId id) {
+        return remembered.containsKey(id);
     }
 
-    private void remember(ClaimId id, StoreTime deadline) {
-        if (deadline.incarnation() == incarnation
-                && deadline.micros() >= now
-                && remembered.put(id, deadline.micros()) == null) {
+    @Override
+    public void remember(ClaimId id, StoreTime deadline) {
+        if (!deadline.isPast(time) && remembered.put(id, deadline.micros()) == null) {
             forgetting.add(new Remembered(deadline.micros(), id));
         }
     }
 
     private void forget() {
-        for (Remembered r = forgetting.peek(); r != null && r.until() < now; r = forgetting.peek()) {
+        for (Remembered r = forgetting.peek(); r != null && r.until() < time.micros(); r = forgetting.peek()) {
             remembered.remove(r.id());
             forgetting.remove();
-        }
-    }
-
-    private @Nullable NameState touch(String name) {
-        NameState state = names.get(name);
-        if (state != null) {
-            state.catchUp(this, now);
-        }
-        return state;
-    }
-
-    private void tidy(@Nullable NameState state) {
-        if (state != null && state.isIdle(now)) {
-            names.remove(state.name());
         }
     }
 
@@ -296,19 +257,11 @@ public final class Model {
     private void sweep() {
         for (Iterator<NameState> all = names.values().iterator(); all.hasNext(); ) {
             NameState state = all.next();
-            state.catchUp(this, now);
-            if (state.isIdle(now)) {
+            state.catchUp(this);
+            if (state.isIdle(time.micros())) {
                 all.remove();
             }
         }
         untilSweep = Math.max(SWEEP_AFTER, names.size());
-    }
-
-    Answer refused(Answer.Why why, String detail) {
-        return new Answer.Refused(why, detail, Duration.ZERO, time());
-    }
-
-    static long micros(Duration d) {
-        return d.toNanos() / 1_000;
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.model;
 
-import static io.lockkeeper.model.Model.micros;
-
 import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
@@ -22,64 +20,48 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name: who holds it, who waits, until when it is closed.
+ * One name: who holds it, who waits, until when it is closed, and the rules by which that changes. A store that keeps this
+ * state elsewhere can load it, apply a rule, and write back what has changed.
  *
  * <p>Invariants, after every command: holders do not conflict; the head of the queue cannot be let in (it conflicts, or
  * the name is closed); a hold handed over from the queue is unconfirmed until its first renewal.
  */
-final class NameState {
+public final class NameState {
     private final String name;
     private final List<Held> holders = new ArrayList<>(1);
     private final Map<ClaimId, Waiting> queue = new LinkedHashMap<>(0);
     private long closedUntil;
 
-    private static final class Held {
-        final Claim claim;
-        Mode mode;
-        long token;
-        int block;
-        final long since;
-        long expires;
-        boolean confirmed;
-        /** Not negative while the hold is being broken: the lock-delay to keep after it. */
-        long recalledDelay = -1;
-
-        Held(Claim claim, Mode mode, long token, int block, long since, long expires, boolean confirmed) {
-            this.claim = claim;
-            this.mode = mode;
-            this.token = token;
-            this.block = block;
-            this.since = since;
-            this.expires = expires;
-            this.confirmed = confirmed;
-        }
-
-        Held copy() {
-            Held copy = new Held(claim, mode, token, block, since, expires, confirmed);
-            copy.recalledDelay = recalledDelay;
-            return copy;
-        }
-
-        boolean covers(long candidate) {
-            return candidate >= token && candidate - token < block;
-        }
-    }
-
-    private static final class Waiting {
-        final Claim claim;
-        long until;
-
-        Waiting(Claim claim, long until) {
-            this.claim = claim;
-            this.until = until;
-        }
-    }
-
-    NameState(String name) {
+    /** A name that nobody uses. */
+    public NameState(String name) {
         this.name = name;
+    }
+
+    /** A name as it was found: its holders, those who wait, in order, and until when it is closed. */
+    public NameState(String name, List<Held> holders, List<Waiting> queue, long closedUntil) {
+        this.name = name;
+        this.holders.addAll(holders);
+        queue.forEach(w -> this.queue.put(w.claim.id(), w));
+        this.closedUntil = closedUntil;
+    }
+
+    /** Who holds it. */
+    public List<Held> holders() {
+        return List.copyOf(holders);
+    }
+
+    /** Who waits, in order. */
+    public List<Waiting> queue() {
+        return List.copyOf(queue.values());
+    }
+
+    /** Until when it is closed, in µs of store time. */
+    public long closedUntil() {
+        return closedUntil;
     }
 
     NameState copy() {
@@ -94,195 +76,101 @@ final class NameState {
         return name;
     }
 
-    boolean isIdle(long now) {
+    /** Whether nothing needs to be kept of it. */
+    public boolean isIdle(long now) {
         return holders.isEmpty() && queue.isEmpty() && closedUntil <= now;
     }
 
-    /** Ends what is overdue and lets in whoever can be let in. */
-    void catchUp(Model model, long now) {
-        for (Iterator<Held> all = holders.iterator(); all.hasNext(); ) {
-            Held held = all.next();
-            if (held.expires <= now) {
-                all.remove();
-                expire(held, model);
-            }
+    // ---- The commands. Each first catches up with what is overdue. ----
+
+    /** A claim: a known id is answered as it stands, a remembered or late one refused, a new one let in or queued. */
+    public Answer claim(Claim claim, Ledger ledger) {
+        catchUp(ledger);
+        Answer known = standing(claim, ledger);
+        if (known != null) {
+            return known;
         }
-        if (!queue.isEmpty()) {
-            queue.values().removeIf(w -> {
-                boolean vanished = w.until <= now;
-                if (vanished && w.claim.stray()) {
-                    model.remember(w.claim);
-                }
-                return vanished;
-            });
-            handOver(model, now);
+        if (ledger.remembers(claim.id())) {
+            return refused(Answer.Why.GONE, "", ledger);
         }
+        if (claim.deadline().isPast(ledger.time())) {
+            return refused(Answer.Why.LATE, "", ledger);
+        }
+        return enter(claim, ledger);
     }
 
-    private void expire(Held held, Model model) {
-        if (held.recalledDelay >= 0) {
-            close(held.expires + held.recalledDelay);
-        } else if (held.confirmed) {
-            close(held.expires + micros(held.claim.terms().lockDelay()));
-        } else {
-            // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one.
-            String client = held.claim.id().client();
-            queue.keySet().removeIf(id -> id.client().equals(client));
-        }
-        if (held.claim.stray()) {
-            model.remember(held.claim);
-        }
-        model.tell(new Signal.Lost(held.claim.id(), held.recalledDelay >= 0 ? Reason.BROKEN : Reason.EXPIRED));
-    }
-
-    private void close(long until) {
-        closedUntil = Math.max(closedUntil, until);
-    }
-
-    private void handOver(Model model, long now) {
-        for (Iterator<Waiting> all = queue.values().iterator(); all.hasNext(); ) {
-            Claim claim = all.next().claim;
-            if (!isOpenTo(claim, now)) {
-                return;
-            }
-            all.remove();
-            Held held = admit(claim, model, now, micros(claim.terms().firstLease()), false);
-            model.tell(new Signal.Granted(claim.id(), granted(held, model, now)));
-        }
-    }
-
-    private boolean isOpenTo(Claim claim, long now) {
-        if (now < closedUntil) {
-            return false;
-        }
-        return switch (claim.terms().mode()) {
-            case EXCLUSIVE -> holders.isEmpty();
-            case SHARED -> holders.stream().allMatch(held -> held.mode == Mode.SHARED);
-            case PERMITS ->
-                permitsTaken() + claim.terms().permits() <= claim.terms().limit();
-        };
-    }
-
-    private long permitsTaken() {
-        long taken = 0;
-        for (Held held : holders) {
-            taken += held.claim.terms().permits();
-        }
-        return taken;
-    }
-
-    private Held admit(Claim claim, Model model, long now, long lease, boolean confirmed) {
-        int block = Math.max(1, claim.terms().block());
-        Held held = new Held(claim, claim.terms().mode(), model.draw(block), block, now, now + lease, confirmed);
-        holders.add(held);
-        return held;
-    }
-
-    /** Where a claim that is known already stands; null when it is not. */
-    @Nullable
-    Answer standing(Claim claim, Model model, long now) {
-        Held held = find(claim.id());
-        if (held != null) {
-            return granted(held, model, now);
-        }
-        Waiting waiting = queue.get(claim.id());
-        return waiting == null ? null : queued(waiting, ahead(waiting), model, now);
-    }
-
-    /** Lets a new claim in, queues it or refuses it. */
-    Answer enter(Claim claim, Model model, long now) {
-        Claim other = anyUse();
-        if (other != null && !other.terms().agreesWith(claim.terms())) {
-            int limit = other.terms().limit();
-            String use = other.terms().mode() == Mode.PERMITS ? "a semaphore of " + limit : "a lock";
-            return model.refused(Answer.Why.CONFLICT, use);
-        }
-        if (queue.isEmpty() && isOpenTo(claim, now)) {
-            return granted(admit(claim, model, now, micros(claim.terms().lease()), true), model, now);
-        }
-        if (!claim.terms().queue()) {
-            return model.refused(Answer.Why.BUSY, describeHolder(now));
-        }
-        Waiting waiting = new Waiting(claim, now + micros(claim.terms().patience()));
-        queue.put(claim.id(), waiting);
-        return queued(waiting, queue.size() - 1, model, now);
-    }
-
-    Renewal.Outcome renew(Renewals.Hold renewal, long now) {
+    /** Lengthens and confirms a hold. */
+    public Renewal.Outcome renew(Renewals.Hold renewal, Ledger ledger) {
+        catchUp(ledger);
         Held held = find(renewal.grant().claim().id());
         if (held == null) {
             return new Renewal.Lost(Reason.EXPIRED);
         }
-        if (held.recalledDelay >= 0) {
+        if (held.isRecalled()) {
             return new Renewal.Lost(Reason.BROKEN);
         }
+        long now = ledger.time().micros();
         held.confirmed = true;
         held.expires = Math.max(held.expires, now + micros(renewal.lease()));
         return new Renewal.Kept(left(held, now));
     }
 
-    /** Keeps a place in the queue; null when there is none. */
-    @Nullable
-    Answer refresh(Claim claim, Model model, long now) {
+    /** Keeps a place in the queue, and says where the claim stands. */
+    public Answer refresh(Claim claim, Ledger ledger) {
+        catchUp(ledger);
         Waiting waiting = queue.get(claim.id());
         if (waiting != null) {
-            waiting.until = now + micros(claim.terms().patience());
+            waiting.until = ledger.time().micros() + micros(claim.terms().patience());
         }
-        return standing(claim, model, now);
+        Answer standing = standing(claim, ledger);
+        return standing == null ? refused(Answer.Why.GONE, "", ledger) : standing;
     }
 
-    boolean release(Claim claim, Model model, long now) {
-        Held held = find(claim.id());
-        if (held == null) {
-            return false;
+    /** Ends a hold, or acknowledges that it is broken. */
+    public boolean release(Claim claim, Ledger ledger) {
+        catchUp(ledger);
+        return end(claim, ledger);
+    }
+
+    /** Leaves the queue, or gives back what was granted meanwhile. */
+    public boolean withdraw(Claim claim, Ledger ledger) {
+        catchUp(ledger);
+        if (queue.remove(claim.id()) == null) {
+            return end(claim, ledger);
         }
-        end(held, model, now);
+        rememberIfStray(claim, ledger);
+        handOver(ledger);
         return true;
     }
 
-    private void end(Held held, Model model, long now) {
-        holders.remove(held);
-        if (held.claim.stray()) {
-            model.remember(held.claim);
-        }
-        if (held.recalledDelay >= 0) {
-            close(now + held.recalledDelay);
-        }
-        handOver(model, now);
-    }
-
-    Optional<Grant> downgrade(Grant grant, Model model, long now) {
+    /** Turns an exclusive hold into a shared one. */
+    public Optional<Grant> downgrade(Grant grant, Ledger ledger) {
+        catchUp(ledger);
         Held held = find(grant.claim().id());
-        if (held == null || held.recalledDelay >= 0) {
+        if (held == null || held.isRecalled()) {
             return Optional.empty();
         }
         if (held.mode == Mode.EXCLUSIVE) {
             boolean hasNext = grant.block() > 1;
             held.mode = Mode.SHARED;
-            held.token = hasNext ? grant.token() + 1 : model.draw(1);
+            held.token = hasNext ? grant.token() + 1 : ledger.draw(1);
             held.block = hasNext ? grant.block() - 1 : 1;
-            handOver(model, now);
+            handOver(ledger);
         }
         return Optional.of(new Grant(grant.claim(), held.mode, held.token, held.block));
     }
 
-    boolean leave(ClaimId id, Model model, long now) {
-        boolean left = queue.remove(id) != null;
-        if (left) {
-            handOver(model, now);
-        }
-        return left;
-    }
-
-    boolean breakHold(long token, long lockDelay, boolean atOnce, Model model, long now) {
+    /** Breaks the hold that has this token; see {@link io.lockkeeper.spi.LockStore#breakHold}. */
+    public boolean breakHold(long token, Duration lockDelay, boolean atOnce, Ledger ledger) {
+        catchUp(ledger);
         for (Held held : holders) {
             if (held.covers(token)) {
-                held.recalledDelay = Math.max(held.recalledDelay, lockDelay);
+                held.recalledDelay = Math.max(held.recalledDelay, micros(lockDelay));
                 if (atOnce) {
-                    model.tell(new Signal.Lost(held.claim.id(), Reason.BROKEN));
-                    end(held, model, now);
+                    ledger.tell(new Signal.Lost(held.claim.id(), Reason.BROKEN));
+                    end(held.claim, ledger);
                 } else {
-                    model.tell(new Signal.Recalled(held.claim.id()));
+                    ledger.tell(new Signal.Recalled(held.claim.id()));
                 }
                 return true;
             }
@@ -290,17 +178,20 @@ final class NameState {
         return false;
     }
 
-    boolean has(Sequencer sequencer, long now) {
+    // ---- Looking, which changes nothing ----
+
+    /** Whether the hold that the sequencer names is in force. */
+    public boolean has(Sequencer sequencer, long now) {
         for (Held held : holders) {
             if (held.covers(sequencer.token()) && held.expires > now) {
-                return held.mode == sequencer.mode() && held.recalledDelay < 0;
+                return held.mode == sequencer.mode() && !held.isRecalled();
             }
         }
         return false;
     }
 
     /** What there is to see now, of holds that have not expired; empty when that is nothing. */
-    Optional<LockInfo> describe(long now) {
+    public Optional<LockInfo> describe(long now) {
         List<LockInfo.Hold> holds = new ArrayList<>();
         Mode mode = null;
         int limit = 0;
@@ -334,6 +225,148 @@ final class NameState {
         return Optional.of(new LockInfo(name, mode == null ? Mode.EXCLUSIVE : mode, limit, holds, waiters, closedFor));
     }
 
+    // ---- The rules ----
+
+    /** Ends what is overdue and lets in whoever can be let in. */
+    void catchUp(Ledger ledger) {
+        long now = ledger.time().micros();
+        for (Iterator<Held> all = holders.iterator(); all.hasNext(); ) {
+            Held held = all.next();
+            if (held.expires <= now) {
+                all.remove();
+                expire(held, ledger);
+            }
+        }
+        if (!queue.isEmpty()) {
+            dropFromQueue(waiting -> waiting.until <= now, ledger);
+            handOver(ledger);
+        }
+    }
+
+    private void expire(Held held, Ledger ledger) {
+        if (held.isRecalled()) {
+            close(held.expires + held.recalledDelay);
+        } else if (held.confirmed) {
+            close(held.expires + micros(held.claim.terms().lockDelay()));
+        } else {
+            // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one.
+            String client = held.claim.id().client();
+            dropFromQueue(waiting -> waiting.claim.id().client().equals(client), ledger);
+        }
+        rememberIfStray(held.claim, ledger);
+        ledger.tell(new Signal.Lost(held.claim.id(), held.isRecalled() ? Reason.BROKEN : Reason.EXPIRED));
+    }
+
+    private void dropFromQueue(Predicate<Waiting> which, Ledger ledger) {
+        queue.values().removeIf(waiting -> {
+            boolean goes = which.test(waiting);
+            if (goes) {
+                rememberIfStray(waiting.claim, ledger);
+            }
+            return goes;
+        });
+    }
+
+    private void close(long until) {
+        closedUntil = Math.max(closedUntil, until);
+    }
+
+    private void handOver(Ledger ledger) {
+        for (Iterator<Waiting> all = queue.values().iterator(); all.hasNext(); ) {
+            Claim claim = all.next().claim;
+            if (!isOpenTo(claim, ledger.time().micros())) {
+                return;
+            }
+            all.remove();
+            Held held = admit(claim, ledger, micros(claim.terms().firstLease()), false);
+            ledger.tell(new Signal.Granted(claim.id(), granted(held, ledger)));
+        }
+    }
+
+    private boolean isOpenTo(Claim claim, long now) {
+        if (now < closedUntil) {
+            return false;
+        }
+        return switch (claim.terms().mode()) {
+            case EXCLUSIVE -> holders.isEmpty();
+            case SHARED -> holders.stream().allMatch(held -> held.mode == Mode.SHARED);
+            case PERMITS ->
+                permitsTaken() + claim.terms().permits() <= claim.terms().limit();
+        };
+    }
+
+    private long permitsTaken() {
+        long taken = 0;
+        for (Held held : holders) {
+            taken += held.claim.terms().permits();
+        }
+        return taken;
+    }
+
+    private Held admit(Claim claim, Ledger ledger, long lease, boolean confirmed) {
+        int block = Math.max(1, claim.terms().block());
+        long now = ledger.time().micros();
+        Held held = new Held(
+                claim, claim.terms().mode(), ledger.draw(block), block, now, now + lease, confirmed, Held.NOT_RECALLED);
+        holders.add(held);
+        return held;
+    }
+
+    /** Where a claim that is known already stands; null when it is not. */
+    private @Nullable Answer standing(Claim claim, Ledger ledger) {
+        Held held = find(claim.id());
+        if (held != null) {
+            held.claim = claim.stray() ? held.claim.asStray() : held.claim;
+            return granted(held, ledger);
+        }
+        Waiting waiting = queue.get(claim.id());
+        if (waiting == null) {
+            return null;
+        }
+        waiting.claim = claim.stray() ? waiting.claim.asStray() : waiting.claim;
+        return queued(waiting, ahead(waiting), ledger);
+    }
+
+    private Answer enter(Claim claim, Ledger ledger) {
+        long now = ledger.time().micros();
+        Claim other = anyUse();
+        if (other != null && !other.terms().agreesWith(claim.terms())) {
+            int limit = other.terms().limit();
+            String use = other.terms().mode() == Mode.PERMITS ? "a semaphore of " + limit : "a lock";
+            return refused(Answer.Why.CONFLICT, use, ledger);
+        }
+        if (queue.isEmpty() && isOpenTo(claim, now)) {
+            return granted(admit(claim, ledger, micros(claim.terms().lease()), true), ledger);
+        }
+        if (!claim.terms().queue()) {
+            return refused(Answer.Why.BUSY, describeHolder(now), ledger);
+        }
+        Waiting waiting = new Waiting(claim, now + micros(claim.terms().patience()));
+        queue.put(claim.id(), waiting);
+        return queued(waiting, queue.size() - 1, ledger);
+    }
+
+    private boolean end(Claim claim, Ledger ledger) {
+        rememberIfStray(claim, ledger);
+        Held held = find(claim.id());
+        if (held == null) {
+            return false;
+        }
+        holders.remove(held);
+        rememberIfStray(held.claim, ledger);
+        if (held.isRecalled()) {
+            close(ledger.time().micros() + held.recalledDelay);
+        }
+        handOver(ledger);
+        return true;
+    }
+
+    private static void rememberIfStray(Claim claim, Ledger ledger) {
+        if (claim.stray()) {
+            ledger.remember(claim.id(), claim.deadline());
+        }
+    }
+
     private String describeHolder(long now) {
         if (holders.isEmpty()) {
             return closedUntil > now ? "closed by a lock-delay" : "awaited by others";
@@ -358,10 +391,6 @@ final class NameState {
         return null;
     }
 
-    private Answer.Granted granted(Held held, Model model, long now) {
-        return new Answer.Granted(held.token, held.block, left(held, now), held.confirmed, model.time());
-    }
-
     private int ahead(Waiting waiting) {
         int ahead = 0;
         for (Waiting other : queue.values()) {
@@ -373,11 +402,20 @@ final class NameState {
         return ahead;
     }
 
-    private Answer.Queued queued(Waiting waiting, int ahead, Model model, long now) {
+    private static Answer refused(Answer.Why why, String detail, Ledger ledger) {
+        return new Answer.Refused(why, detail, Duration.ZERO, ledger.time());
+    }
+
+    private static Answer.Granted granted(Held held, Ledger ledger) {
+        return new Answer.Granted(
+                held.token, held.block, left(held, ledger.time().micros()), held.confirmed, ledger.time());
+    }
+
+    private Answer.Queued queued(Waiting waiting, int ahead, Ledger ledger) {
         // Only the head looks at the moment the name can open; the others would come in vain, and all at once.
         long slow = micros(waiting.claim.terms().patience()) / 3;
-        long wait = ahead > 0 ? slow : Math.min(slow, opensIn(now));
-        return new Answer.Queued(ahead, Duration.of(wait, ChronoUnit.MICROS), model.time());
+        long wait = ahead > 0 ? slow : Math.min(slow, opensIn(ledger.time().micros()));
+        return new Answer.Queued(ahead, Duration.of(wait, ChronoUnit.MICROS), ledger.time());
     }
 
     private long opensIn(long now) {
@@ -390,5 +428,9 @@ final class NameState {
 
     private static Duration left(Held held, long now) {
         return Duration.of(held.expires - now, ChronoUnit.MICROS);
+    }
+
+    static long micros(Duration d) {
+        return d.toNanos() / 1_000;
     }
 }

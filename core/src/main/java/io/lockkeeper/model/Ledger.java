@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.model;
+
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.StoreTime;
+
+/** What a name's rules need from the store around it. */
+public interface Ledger {
+    /** The store's time, at which the command is carried out. */
+    StoreTime time();
+
+    /** A block of fresh tokens, each greater than all that the name has had; gives the first. */
+    long draw(int block);
+
+    /** Refuses this id until the deadline has passed, after which it would be refused as late. */
+    void remember(ClaimId id, StoreTime deadline);
+
+    /** Whether this id is to be refused. */
+    boolean remembers(ClaimId id);
+
+    /** Tells a client something. */
+    void tell(Signal signal);
+}

@@ -28,6 +28,11 @@ public final class StoreUnavailableException extends LockkeeperException {
         return new StoreUnavailableException(message, cause, false);
     }
 
+    /** The same failure, said of what it prevented. */
+    public StoreUnavailableException because(String what) {
+        return new StoreUnavailableException(what + ": " + getMessage(), this, worthRepeating);
+    }
+
     /** Whether repeating the step may help; false for authentication and configuration errors. */
     public boolean worthRepeating() {
         return worthRepeating;

@@ -101,7 +101,7 @@ final class Hold {
         if (capped) {
             return Reason.MAX_HOLD;
         }
-        return failing ? Reason.STORE_UNREACHABLE : Reason.EXPIRED;
+        return failing || renewing ? Reason.STORE_UNREACHABLE : Reason.EXPIRED;
     }
 
     Mode mode() {

@@ -151,7 +151,7 @@ final class Latches {
                 return;
             }
             for (Waiter w : List.copyOf(waiters)) {
-                settle(w, new StoreUnavailableException("gave up awaiting the latch '" + name + "'", failure));
+                settle(w, failure.because("gave up awaiting the latch '" + name + "'"));
             }
         }
 

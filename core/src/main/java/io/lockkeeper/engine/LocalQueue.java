@@ -360,10 +360,7 @@ final class LocalQueue {
             }
             drop(p);
             for (Waiter w = poll(); w != null; w = poll()) {
-                settle(
-                        w,
-                        new StoreUnavailableException(
-                                "gave up waiting for '" + want.name() + "': " + cause.getMessage(), cause));
+                settle(w, cause.because("gave up waiting for '" + want.name() + "'"));
             }
             goOn();
         }
@@ -446,15 +443,18 @@ final class LocalQueue {
             runOut(hold, hold.reasonAtEnd());
             return release(p);
         }
-        keeper.released(p);
         if (!last) {
+            keeper.released(p);
             return true;
         }
         keeper.renewer().remove(hold);
-        boolean released;
+        boolean released = true; // also when the store cannot be told: it is repeated behind
         try {
             released = keeper.steps().release(hold);
         } finally {
+            if (released) {
+                keeper.released(p);
+            }
             synchronized (this) {
                 goOn();
             }

@@ -164,8 +164,9 @@ public final class Keeper implements Signals {
             throw new InterruptedException();
         }
         long start = ticker.nanos();
-        ThreadWaiter waiter =
-                new ThreadWaiter(waitNanos == 0, Checks.after(start, waitNanos), interruptible, owner, sampleTrace());
+        // One attempt takes as long as its step does, be it another reader's step.
+        long deadline = waitNanos == 0 ? Long.MAX_VALUE : Checks.after(start, waitNanos);
+        ThreadWaiter waiter = new ThreadWaiter(waitNanos == 0, deadline, interruptible, owner, sampleTrace());
         try {
             for (; ; ) {
                 LocalQueue queue = queueFor(want);

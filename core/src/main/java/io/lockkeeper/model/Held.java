@@ -6,7 +6,8 @@ import io.lockkeeper.spi.Claim;
 
 /** One who holds the name. */
 public final class Held {
-    static final long NOT_RECALLED = -1;
+    /** {@link #recalledDelay()} of a hold that nobody breaks. */
+    public static final long NOT_RECALLED = -1;
 
     Claim claim;
     Mode mode;

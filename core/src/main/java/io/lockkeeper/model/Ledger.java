@@ -9,8 +9,20 @@ public interface Ledger {
     /** The store's time, at which the command is carried out. */
     StoreTime time();
 
-    /** A block of fresh tokens, each greater than all that the name has had; gives the first. */
-    long draw(int block);
+    /**
+     * Fresh tokens, each greater than all that the name has had.
+     *
+     * @param atMost how many are wanted; there may be fewer, but one
+     */
+    Tokens draw(int atMost);
+
+    /**
+     * A block of tokens.
+     *
+     * @param first the first
+     * @param count how many
+     */
+    record Tokens(long first, int count) {}
 
     /** Refuses this id until the deadline has passed, after which it would be refused as late. */
     void remember(ClaimId id, StoreTime deadline);

@@ -223,10 +223,10 @@ public final class Model implements Ledger {
     }
 
     @Override
-    public long draw(int block) {
-        long first = lastToken + 1;
-        lastToken += block;
-        return first;
+    public Tokens draw(int atMost) {
+        Tokens drawn = new Tokens(lastToken + 1, atMost);
+        lastToken += atMost;
+        return drawn;
     }
 
     @Override

@@ -153,7 +153,7 @@ public final class NameState {
         if (held.mode == Mode.EXCLUSIVE) {
             boolean hasNext = grant.block() > 1;
             held.mode = Mode.SHARED;
-            held.token = hasNext ? grant.token() + 1 : ledger.draw(1);
+            held.token = hasNext ? grant.token() + 1 : ledger.draw(1).first();
             held.block = hasNext ? grant.block() - 1 : 1;
             handOver(ledger);
         }
@@ -304,10 +304,17 @@ public final class NameState {
     }
 
     private Held admit(Claim claim, Ledger ledger, long lease, boolean confirmed) {
-        int block = Math.max(1, claim.terms().block());
+        Ledger.Tokens drawn = ledger.draw(Math.max(1, claim.terms().block()));
         long now = ledger.time().micros();
         Held held = new Held(
-                claim, claim.terms().mode(), ledger.draw(block), block, now, now + lease, confirmed, Held.NOT_RECALLED);
+                claim,
+                claim.terms().mode(),
+                drawn.first(),
+                drawn.count(),
+                now,
+                now + lease,
+                confirmed,
+                Held.NOT_RECALLED);
         holders.add(held);
         return held;
     }
@@ -430,7 +437,8 @@ public final class NameState {
         return Duration.of(held.expires - now, ChronoUnit.MICROS);
     }
 
-    static long micros(Duration d) {
+    /** A duration in µs. */
+    public static long micros(Duration d) {
         return d.toNanos() / 1_000;
     }
 }

@@ -195,8 +195,11 @@ public final class NameState {
         List<LockInfo.Hold> holds = new ArrayList<>();
         Mode mode = null;
         int limit = 0;
+        long closed = closedUntil;
         for (Held held : holders) {
-            if (held.expires > now) {
+            if (held.expires <= now) {
+                closed = Math.max(closed, closedAfter(held)); // it has not been caught up with yet
+            } else {
                 mode = held.mode;
                 limit = held.claim.terms().limit();
                 holds.add(new LockInfo.Hold(
@@ -218,7 +221,7 @@ public final class NameState {
                 }
             }
         }
-        Duration closedFor = Duration.of(Math.max(0, closedUntil - now), ChronoUnit.MICROS);
+        Duration closedFor = Duration.of(Math.max(0, closed - now), ChronoUnit.MICROS);
         if (holds.isEmpty() && waiters == 0 && closedFor.isZero()) {
             return Optional.empty();
         }
@@ -244,11 +247,8 @@ public final class NameState {
     }
 
     private void expire(Held held, Ledger ledger) {
-        if (held.isRecalled()) {
-            close(held.expires + held.recalledDelay);
-        } else if (held.confirmed) {
-            close(held.expires + micros(held.claim.terms().lockDelay()));
-        } else {
+        close(closedAfter(held));
+        if (!held.isRecalled() && !held.confirmed) {
             // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one.
             String client = held.claim.id().client();
             dropFromQueue(waiting -> waiting.claim.id().client().equals(client), ledger);
@@ -265,6 +265,14 @@ public final class NameState {
             }
             return goes;
         });
+    }
+
+    /** Until when the name stays closed after this hold, if it ends by expiry. */
+    private static long closedAfter(Held held) {
+        if (held.isRecalled()) {
+            return held.expires + held.recalledDelay;
+        }
+        return held.confirmed ? held.expires + micros(held.claim.terms().lockDelay()) : 0;
     }
 
     private void close(long until) {

@@ -15,11 +15,13 @@ import io.lockkeeper.spi.StoreTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -42,6 +44,10 @@ public final class Model implements Ledger {
     private final Map<String, NameState> names = new HashMap<>();
     private final Map<String, LatchRecord> latches = new HashMap<>();
     private final Map<ClaimId, Long> remembered = new HashMap<>();
+
+    /** Those of the remembered that were to set a latch and did not. */
+    private final Set<ClaimId> unchanged = new HashSet<>();
+
     private final PriorityQueue<Remembered> forgetting = new PriorityQueue<>();
     private List<Signal> signals = new ArrayList<>(0);
     private StoreTime time;
@@ -91,6 +97,7 @@ public final class Model implements Ledger {
         names.forEach((name, state) -> copy.names.put(name, state.copy()));
         latches.forEach((name, latch) -> copy.latches.put(name, latch.copy()));
         copy.remembered.putAll(remembered);
+        copy.unchanged.addAll(unchanged);
         copy.forgetting.addAll(forgetting);
         copy.time = time;
         copy.lastToken = lastToken;
@@ -139,15 +146,18 @@ public final class Model implements Ledger {
         LatchRecord latch = latches.get(step.name());
         LatchState.Outcome outcome = LatchState.Outcome.DONE;
         if (step instanceof LatchStep.Set set) {
-            if (!remembered.containsKey(set.id())) {
-                if (set.deadline().isPast(time)) {
-                    outcome = LatchState.Outcome.LATE;
-                } else if (latch != null) {
+            if (remembered.containsKey(set.id())) {
+                outcome = unchanged.contains(set.id()) ? LatchState.Outcome.UNCHANGED : outcome;
+            } else if (set.deadline().isPast(time)) {
+                outcome = LatchState.Outcome.LATE;
+            } else {
+                remember(set.id(), set.deadline());
+                if (latch != null) {
+                    unchanged.add(set.id());
                     outcome = LatchState.Outcome.UNCHANGED;
                 } else {
                     latch = new LatchRecord(set.count(), ++lastToken);
                     latches.put(set.name(), latch);
-                    remember(set.id(), set.deadline());
                 }
             }
         } else if (step instanceof LatchStep.CountDown down) {
@@ -249,6 +259,7 @@ public final class Model implements Ledger {
     private void forget() {
         for (Remembered r = forgetting.peek(); r != null && r.until() < time.micros(); r = forgetting.peek()) {
             remembered.remove(r.id());
+            unchanged.remove(r.id());
             forgetting.remove();
         }
     }

@@ -76,7 +76,7 @@ final class KeeperLock extends AbstractLock {
         return Objects.requireNonNull(handle, "an unlimited wait ended with nothing");
     }
 
-    private void refuseToWaitForMyself() {
+    void refuseToWaitForMyself() {
         ThreadHold mine = keeper.threadHolds().get(name);
         if (mine != null && mine.conflictsWith(mode)) {
             throw new DeadlockException(

@@ -74,6 +74,7 @@ public final class MultiLock extends AbstractLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
+        members.forEach(KeeperLock::refuseToWaitForMyself);
         for (; ; ) {
             Optional<Lease> lease = tryAcquire(Duration.ofSeconds(Long.MAX_VALUE));
             if (lease.isPresent()) {

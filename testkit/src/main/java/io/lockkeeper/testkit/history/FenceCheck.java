@@ -4,17 +4,17 @@ package io.lockkeeper.testkit.history;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rule 2: tokens.
  *
- * <p>Tokens of conflicting holds tell in which order the holds were. Walk through them by token, in batches of holds
- * that may coexist (a writer, some readers, a writer, …): each hold must be able to start when all of the earlier
- * batches have ended, so the latest certain end so far must not be behind its latest possible start. This contains the
- * well-known form, "if one claim returned before another was invoked, its token is smaller", since no hold ends before
- * its claim is invoked; that one is walked on its own, too, since it holds where holds may overlap.
+ * <p>Tokens of conflicting holds tell in which order the holds were. Walk through them from the greatest token to the
+ * smallest, in batches of holds that may coexist (a writer, some readers, a writer, …): each hold must have been able
+ * to end before all of the batches with greater tokens started, so its certain end must not be behind the earliest of
+ * their latest possible starts. This contains the well-known form, "if one claim returned before another was invoked,
+ * its token is smaller", since no hold ends before its claim is invoked; only that form is left where holds may
+ * overlap.
  */
 final class FenceCheck {
     private FenceCheck() {}
@@ -49,34 +49,46 @@ final class FenceCheck {
     }
 
     private static void checkOrder(List<Tenure> byToken, boolean exclusive, List<Violation> violations) {
-        Barrier invocations = new Barrier(tenure -> tenure.claim().invoked());
-        Barrier ends = new Barrier(Tenure::confirmedEnd);
-        Tenure previous = null;
-        for (Tenure tenure : byToken) {
-            if (previous != null && previous.hold().conflictsWith(tenure.hold())) {
-                invocations.nextBatch();
-                ends.nextBatch();
+        Tenure successor = null;
+        Tenure earliest = null; // of the batches with greater tokens
+        Tenure earliestOfBatch = null;
+        for (int i = byToken.size() - 1; i >= 0; i--) {
+            Tenure tenure = byToken.get(i);
+            if (successor != null && tenure.hold().conflictsWith(successor.hold())) {
+                earliest = earlier(earliest, earliestOfBatch);
+                earliestOfBatch = null;
             }
-            Tenure later = invocations.blocking(tenure);
-            Tenure longer = exclusive ? ends.blocking(tenure) : null;
-            if (later != null) {
-                violations.add(violation(
-                        "tokens fell: " + tenure.claim() + " was granted before " + later.claim() + " was invoked",
-                        tenure.claim(),
-                        later.claim()));
-            } else if (longer != null && !clash(tenure, longer)) {
-                violations.add(violation(
-                        "tokens and holds are in different order: " + longer.claim() + " ended at "
-                                + Nanos.show(longer.confirmedEnd()) + " or later, but " + tenure.claim()
-                                + ", which has the greater token and conflicts with it or with one between them, had "
-                                + "begun by " + Nanos.show(tenure.latestStart()),
-                        longer.claim(),
-                        tenure.claim()));
+            if (earliest != null) {
+                checkPair(tenure, earliest, exclusive, violations);
             }
-            invocations.add(tenure);
-            ends.add(tenure);
-            previous = tenure;
+            earliestOfBatch = earlier(earliestOfBatch, tenure);
+            successor = tenure;
         }
+    }
+
+    /** The second has the greater token, and conflicts with the first or with one between them. */
+    private static void checkPair(Tenure first, Tenure second, boolean exclusive, List<Violation> violations) {
+        if (first.claim().invoked() > second.latestStart()) {
+            violations.add(violation(
+                    "tokens fell: " + first.claim() + " was invoked after " + second.claim() + " was granted",
+                    first.claim(),
+                    second.claim()));
+        } else if (exclusive && first.confirmedEnd() > second.latestStart() && !clash(first, second)) {
+            violations.add(violation(
+                    "tokens and holds are in different order: " + first.claim() + " ended at "
+                            + Nanos.show(first.confirmedEnd()) + " or later, but " + second.claim()
+                            + ", which has the greater token and conflicts with it or with one between them, had "
+                            + "begun by " + Nanos.show(second.latestStart()),
+                    first.claim(),
+                    second.claim()));
+        }
+    }
+
+    private static @Nullable Tenure earlier(@Nullable Tenure one, @Nullable Tenure other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return one.latestStart() <= other.latestStart() ? one : other;
     }
 
     /** Two that overlap have no order; who let them is accused by another rule. */
@@ -100,38 +112,5 @@ final class FenceCheck {
 
     private static Violation violation(String sentence, Operation... operations) {
         return new Violation(Rule.FENCE, operations[0].name(), List.of(operations), sentence);
-    }
-
-    /** Of the holds in all batches before the current one, the one that is latest in some respect. */
-    private static final class Barrier {
-        private final ToLongFunction<Tenure> time;
-        private @Nullable Tenure before;
-        private @Nullable Tenure within;
-
-        Barrier(ToLongFunction<Tenure> time) {
-            this.time = time;
-        }
-
-        void nextBatch() {
-            before = latest(before, within);
-            within = null;
-        }
-
-        void add(Tenure tenure) {
-            within = latest(within, tenure);
-        }
-
-        /** What would have to be over before the given one starts, and cannot be. */
-        @Nullable
-        Tenure blocking(Tenure tenure) {
-            return before != null && time.applyAsLong(before) > tenure.latestStart() ? before : null;
-        }
-
-        private @Nullable Tenure latest(@Nullable Tenure one, @Nullable Tenure other) {
-            if (one == null || other == null) {
-                return one == null ? other : one;
-            }
-            return time.applyAsLong(one) >= time.applyAsLong(other) ? one : other;
-        }
     }
 }

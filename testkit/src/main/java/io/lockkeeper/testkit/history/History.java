@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
 /**
  * A recording of what clients asked of locks and what they were told.
  *
- * <p>Call {@link RecordedClient#acquire acquire}, {@link RecordedClaim#release release} and the like just <em>before</em>
- * the real operation, and {@code ok}, {@code fail} or {@code info} just <em>after</em> it. A late recording of an answer
- * or an early one of an invocation only widens the interval in which the operation took place, so that pauses of the
- * recording thread hide violations but never invent one.
+ * <p>Call {@link RecordedClient#acquire acquire}, {@link RecordedClaim#release release} and the like just
+ * <em>before</em> the real operation, and {@code ok}, {@code fail} or {@code info} just <em>after</em> it. A late
+ * recording of an answer or an early one of an invocation only widens the interval in which the operation took place,
+ * so that pauses of the recording thread hide violations but never invent one.
  *
  * <p>All clients must be recorded on one clock: one process, or one collector on one machine. Every method of this
  * class and of the recorders it hands out may be called by any thread at any time; none blocks.

@@ -19,23 +19,25 @@ import java.util.stream.Collectors;
  * of the release, to the telling of loss or to the end of its declared validity, whichever is first. What contradicts
  * even that is a violation. Events at the same reading of the clock may have happened in either order.
  *
- * <p>For claims and releases of one lock or semaphore, with tokens, leases and unknown outcomes, this is exact: no legal
- * history is accused and no illegal one passes. Why, for a lock: let each hold have a latest start L and an earliest end
- * F. In a sequence of conflicting holds each can have its instants if and only if no F of an earlier one is greater than
- * the L of a later one. If tokens are known they are the sequence, and {@code FenceCheck} compares exactly this. Holds
- * without a token (of claims with unknown outcome) need one instant each, at which nobody is certain to hold.
- * A test compares the verdicts with those of an exhaustive search, for many small histories.
+ * <p>For claims and releases of one lock or semaphore, with tokens, leases and unknown outcomes, this is exact: no
+ * legal history is accused and no illegal one passes. Why, for a lock: let each hold have a latest start L and an
+ * earliest end F. In a sequence of conflicting holds each can have its instants if and only if no F of an earlier one
+ * is greater than the L of a later one. If tokens are known they are the sequence, and {@code FenceCheck} compares
+ * exactly this. Holds without a token (of claims with unknown outcome) need one instant each, at which nobody is
+ * certain to hold. A test compares the verdicts with those of an exhaustive search, for many small histories.
  *
- * <p>Not seen are, for want of evidence in these rules: a claim that was refused though the name was free, and a release
- * that was refused though the hold was there (the rules count such a hold as going on); a re-entry or an inner release
- * that succeeds after the declared validity ended; a renewal after it ended; more than safety in guards (writes refused
- * without reason) and latches (waiters that time out though it is open); order of arrival; what stays behind in the
- * store. Extensions that shorten a validity count from the beginning.
+ * <p>Not seen are, for want of evidence in these rules: a claim that was refused though the name was free, and a
+ * release that was refused though the hold was there (the rules count such a hold as going on); a re-entry or an inner
+ * release that succeeds after the declared validity ended; a renewal after it ended; more than safety in guards
+ * (writes refused without reason) and latches (waiters that time out though it is open); order of arrival; what stays
+ * behind in the store. Extensions that shorten a validity count from the beginning.
  *
  * <p>Immutable. The work is O(n log n) in the number of events as long as there is nothing to report.
  */
 public final class HistoryChecker {
-    /** An operation timeout (1 s), within which every wait notices that its time is up, and as much for a busy machine. */
+    /**
+     * An operation timeout (1 s), within which every wait notices that its time is up, and as much for a busy machine.
+     */
     private static final Duration DEFAULT_SLACK = Duration.ofSeconds(2);
 
     private final Set<Rule> rules;
@@ -61,9 +63,9 @@ public final class HistoryChecker {
     }
 
     /**
-     * For a run in which two may hold at once, which the guard must survive (Redlock when a clock jumps, a fail-over that
-     * loses what was not replicated): says nothing about who held at the same time as whom, and of tokens only that they
-     * are unique and that a claim that was invoked after another was granted has the greater one.
+     * For a run in which two may hold at once, which the guard must survive (Redlock when a clock jumps, a fail-over
+     * that loses what was not replicated): says nothing about who held at the same time as whom, and of tokens only
+     * that they are unique and that a claim that was invoked after another was granted has the greater one.
      */
     public HistoryChecker overlapping() {
         return new HistoryChecker(rules, false, slack);

@@ -12,8 +12,8 @@ import java.util.stream.LongStream;
  *
  * <p>The load at time t counts who started before t and ended after it, both strictly: who starts or ends exactly then
  * may have done so just behind or just before. So the load is lowest at the points where something starts or ends, and
- * only those (and the edges of the windows that will be asked for) have to be looked at. The least of a range comes from
- * a table of the least of all ranges whose length is a power of two.
+ * only those (and the edges of the windows that will be asked for) have to be looked at. The least of a range comes
+ * from a table of the least of all ranges whose length is a power of two.
  */
 final class LoadProfile {
     private final long[] times;

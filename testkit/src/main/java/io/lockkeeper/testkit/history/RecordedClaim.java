@@ -7,8 +7,8 @@ import java.util.OptionalLong;
  * A claim, and the hold that it became. The hold belongs to whoever has this object; it is not bound to a thread.
  *
  * <p>A hold counts, and everybody else is expected to stay out, from the recorded {@code ok} to the earliest of: the
- * invocation of the release (the last one, if it was re-entered) that did not fail, the telling of its loss, and the end
- * of the validity that its handle declared.
+ * invocation of the release (the last one, if it was re-entered) that did not fail, the telling of its loss, and the
+ * end of the validity that its handle declared.
  */
 public final class RecordedClaim extends RecordedCall {
     private final RecordedClient client;

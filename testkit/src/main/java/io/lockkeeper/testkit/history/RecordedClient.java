@@ -3,6 +3,7 @@ package io.lockkeeper.testkit.history;
 
 import java.util.Objects;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** Records what one client asks for. Each method is to be called just before the real operation. */
 public final class RecordedClient {
@@ -90,7 +91,7 @@ public final class RecordedClient {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof RecordedClient that && history == that.history && client.equals(that.client);
     }
 

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is certain about the time of a hold: it had begun by {@code latestStart}, and it had not ended before
- * {@code earliestEnd}. So it was in force throughout {@code [latestStart, earliestEnd]}; where that is empty, at one
- * instant of {@code [earliestEnd, latestStart]} at least. Certain does not mean all: the true hold may be longer at both
- * ends, which is why no legal history is accused on these grounds.
+ * What is certain about the time of a hold: it had begun by {@code latestStart}, and it had not ended before {@code
+ * earliestEnd}. So it was in force throughout {@code [latestStart, earliestEnd]}; where that is empty, at one instant
+ * of {@code [earliestEnd, latestStart]} at least. Certain does not mean all: the true hold may be longer at both ends,
+ * which is why no legal history is accused on these grounds.
  *
  * @param earliestEnd by the holder's own rights: the first of the possible release, the telling of loss and the end of
  *     declared validity
@@ -68,8 +68,8 @@ record Tenure(Hold hold, long latestStart, long earliestEnd, long confirmedEnd, 
     }
 
     /**
-     * Inner releases of a re-entrant hold never reach the store and prove nothing; only when as many were answered ok as
-     * there may be levels did the last of them, whichever it was, end the hold.
+     * Inner releases of a re-entrant hold never reach the store and prove nothing; only when as many were answered ok
+     * as there may be levels did the last of them, whichever it was, end the hold.
      */
     private static long confirmedEnd(Hold hold) {
         long end = Long.MIN_VALUE;

@@ -67,6 +67,18 @@ class CountingRuleTest {
         }
 
         @Test
+        void whatWasDowngradedIsNoLongerThereToBeReleased() {
+            RecordedClaim writer = scenario.exclusive("a", 0, 1, 1);
+            RecordedClaim shared = writer.downgrade();
+            shared.ok(2);
+            scenario.release(shared, 10, 11, Outcome.OK);
+            assertThat(scenario.broken()).isEmpty();
+            scenario.release(writer, 12, 13, Outcome.OK);
+            assertThat(scenario.violations()).anySatisfy(violation -> assertThat(violation.sentence())
+                    .contains("all levels were released before"));
+        }
+
+        @Test
         void failedDowngradeLeavesTheWriterAlone() {
             RecordedClaim shared = downgradeDuring(20, 30);
             shared.fail();

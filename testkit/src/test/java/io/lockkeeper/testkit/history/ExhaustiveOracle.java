@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The meaning of "legal", by trying everything: is there any order in which a correct lock could have taken the steps of
- * a small history, each at an instant between its invocation and its return?
+ * The meaning of "legal", by trying everything: is there any order in which a correct lock could have taken the steps
+ * of a small history, each at an instant between its invocation and its return?
  *
  * <p>The correct lock. A claim is granted if the holds in force leave room for it, with a token greater than those of
  * all earlier conflicting holds and equal to none of all earlier holds. A hold ends by its release (by the last one, if

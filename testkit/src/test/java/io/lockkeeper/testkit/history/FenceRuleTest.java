@@ -26,6 +26,18 @@ class FenceRuleTest {
         assertThat(scenario.broken()).containsExactly(Rule.FENCE);
     }
 
+    @Test
+    void eachClaimAfterResetIsAccusedButNotThoseBefore() {
+        long[] tokens = {101, 102, 103, 1, 2};
+        for (int i = 0; i < tokens.length; i++) {
+            RecordedClaim claim = scenario.exclusive("c" + i, i * 10L, i * 10L + 1, tokens[i]);
+            scenario.release(claim, i * 10L + 2, i * 10L + 3, Outcome.OK);
+        }
+        assertThat(scenario.violations())
+                .extracting(violation -> violation.operations().get(0).client())
+                .containsExactlyInAnyOrder("c3", "c4");
+    }
+
     /** The later holder had been waiting since before the other came: invocations alone do not tell. */
     @Test
     void tokenAgainstTheOrderOfHoldsIsAccused() {

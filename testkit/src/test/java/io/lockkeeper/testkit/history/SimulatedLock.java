@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A correct lock (or semaphore) at work. It takes steps one after the other, so that what was really held when is known;
- * what its clients then see and record is blurred: they ask earlier, hear later, do not learn the outcome, or have a
- * shorter lease than the lock grants. Every history it makes is legal, and ties of the clock are frequent.
+ * A correct lock (or semaphore) at work. It takes steps one after the other, so that what was really held when is
+ * known; what its clients then see and record is blurred: they ask earlier, hear later, do not learn the outcome, or
+ * have a shorter lease than the lock grants. Every history it makes is legal, and ties of the clock are frequent.
  */
 final class SimulatedLock {
     /** What happens in a simulation besides claims and releases. */

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 
 /**
  * A store's URL, taken apart: {@code scheme:rest?parameter=value&…}. Its text may hold a secret and is never printed:
- * {@link #toString()} and all messages made here show the scheme and the names of parameters only.
+ * {@link #toString()} and all messages made here show the scheme and the names of parameters only (and a value that should be a
+ * duration).
  */
 public final class StoreUrl {
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
@@ -57,7 +58,12 @@ public final class StoreUrl {
     }
 
     private static String decode(String s) {
-        return URLDecoder.decode(s, StandardCharsets.UTF_8);
+        try {
+            return URLDecoder.decode(s, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            // Its message shows a piece of what may be a secret.
+            throw new IllegalArgumentException("a parameter has a '%' that is not followed by two hexadecimal digits");
+        }
     }
 
     /** The scheme, in lower case and without the colon. */

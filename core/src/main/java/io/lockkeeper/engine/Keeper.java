@@ -391,7 +391,8 @@ public final class Keeper implements Signals {
         latches.shut();
         List<Hold> left = renewer.holds();
         left.forEach(hold -> hold.queue.lose(hold, Reason.CLOSED));
-        left.forEach(this::releaseBehind);
+        // What its user is just releasing is released: twice would tell one of the two that it was lost.
+        left.stream().filter(hold -> hold.state == Hold.State.LOST).forEach(this::releaseBehind);
         timer.close();
         lanes.close(2 * config.operationTimeout().toNanos());
         events.close();

@@ -61,7 +61,7 @@ final class Events {
                 if (given == null) {
                     userCode.run();
                 } else {
-                    given.execute(userCode);
+                    runOnGiven(given, userCode);
                 }
             } catch (RuntimeException | Error e) {
                 LOG.log(Level.WARNING, "a callback failed", e);
@@ -71,6 +71,23 @@ final class Events {
             own.execute(guarded);
         } catch (RejectedExecutionException e) {
             Lanes.daemons("closed", "callback").newThread(guarded).start();
+        }
+    }
+
+    /** A future whose completion got lost would keep its lock for ever: what the executor refuses is run here. */
+    private static void runOnGiven(Executor given, Runnable userCode) {
+        AtomicBoolean begun = new AtomicBoolean();
+        try {
+            given.execute(() -> {
+                begun.set(true);
+                userCode.run();
+            });
+        } catch (RejectedExecutionException e) {
+            if (begun.get()) {
+                throw e; // thrown by the user's code on a direct executor
+            }
+            LOG.log(Level.WARNING, "the executor refuses callbacks; they run on the keeper's own threads", e);
+            userCode.run();
         }
     }
 

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -120,14 +121,19 @@ final class LeaseHandle implements Lease {
         ended.set(true);
         CompletableFuture<Boolean> future = new CompletableFuture<>();
         Keeper keeper = possession.keeper();
-        keeper.lanes().execute(possession.hold.lane, () -> {
+        Runnable release = () -> {
             try {
                 boolean released = possession.hold.queue.release(possession);
                 keeper.events().run(() -> future.complete(released));
             } catch (RuntimeException | Error e) {
                 keeper.events().run(() -> future.completeExceptionally(e));
             }
-        });
+        };
+        try {
+            keeper.lanes().execute(possession.hold.lane, release);
+        } catch (RejectedExecutionException e) {
+            release.run(); // the keeper is closed: the hold has ended, and there is no step to make
+        }
         return future;
     }
 

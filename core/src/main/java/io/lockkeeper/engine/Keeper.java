@@ -239,7 +239,9 @@ public final class Keeper implements Signals {
     void untrack(Pending p) {
         if (p.claim.terms().queue()) {
             pending.remove(p.claim.id());
-            renewer.removeQueued(p);
+            if (p.isRefreshed) {
+                renewer.removeQueued(p);
+            }
         }
     }
 

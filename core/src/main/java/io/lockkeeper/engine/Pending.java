@@ -40,6 +40,7 @@ final class Pending {
 
     // Guarded by the queue.
     boolean inStep = true;
+    boolean isRefreshed;
     Answer.@Nullable Granted early;
 
     private @Nullable StoreTime answeredAt;

@@ -53,6 +53,7 @@ final class Renewer implements Timer.Pass {
     }
 
     void addQueued(Pending p) {
+        p.isRefreshed = true;
         queued.put(p.claim.id(), p);
         keeper.timer().wakeBy(p.refreshAt);
     }

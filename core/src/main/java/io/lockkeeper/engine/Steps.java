@@ -130,8 +130,8 @@ final class Steps {
     }
 
     /**
-     * Releases. What the store does not find although it cannot have ended yet was released by an earlier copy of this
-     * very step whose answer was lost.
+     * Releases a hold that was valid when this was called. What the store does not find when it is asked again was released by
+     * an earlier copy of this step whose answer was lost, or ended while we asked: in either case not before.
      *
      * @throws StoreUnavailableException when it could not be told; it is repeated behind until the lease ends
      */
@@ -147,7 +147,7 @@ final class Steps {
             keeper.releaseBehind(hold);
             throw e;
         }
-        return found || (repeated[0] && ticker.nanos() < hold.endsAt);
+        return found || repeated[0];
     }
 
     /** Releases a hold that nobody was told of; behind, when the store cannot be told now. */

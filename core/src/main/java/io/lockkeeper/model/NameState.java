@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * the name is closed); a hold handed over from the queue is unconfirmed until its first renewal.
  */
 public final class NameState {
+    /** How long after the one before it a waiter looks whether the name has opened, in µs. */
+    private static final long BETWEEN_LOOKS = 100_000;
+
     private final String name;
     private final List<Held> holders = new ArrayList<>(1);
     private final Map<ClaimId, Waiting> queue = new LinkedHashMap<>(0);
@@ -427,9 +430,10 @@ public final class NameState {
     }
 
     private Answer.Queued queued(Waiting waiting, int ahead, Ledger ledger) {
-        // Only the head looks at the moment the name can open; the others would come in vain, and all at once.
+        // All look again when the name may open, the head at once and the others one after the other: those ahead may
+        // be dead.
         long slow = micros(waiting.claim.terms().patience()) / 3;
-        long wait = ahead > 0 ? slow : Math.min(slow, opensIn(ledger.time().micros()));
+        long wait = Math.min(slow, opensIn(ledger.time().micros()) + ahead * BETWEEN_LOOKS);
         return new Answer.Queued(ahead, Duration.of(wait, ChronoUnit.MICROS), ledger.time());
     }
 

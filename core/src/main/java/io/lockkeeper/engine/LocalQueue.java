@@ -47,6 +47,7 @@ final class LocalQueue {
     private @Nullable Waiter driver;
     private @Nullable Pending pending;
     private @Nullable Hold current;
+    private long stepsBegun;
     private boolean dead;
     private boolean shut;
 
@@ -96,11 +97,13 @@ final class LocalQueue {
         }
         if (driver == null && pending == null && current == null && live() == 0) {
             appoint(w);
-        } else if (w.once && !(want.mode() == Mode.SHARED && driver != null)) {
+        } else if (w.once && driver == null) {
             settle(w, Waiter.NOT_ACQUIRED);
         } else {
+            // Also one with a single attempt: what becomes of the claim being made tells what becomes of it.
             w.inLine = true;
-            waiters.addLast(w); // also a reader with one attempt: the claim being made may serve it, too
+            w.enteredBefore = stepsBegun + 1;
+            waiters.addLast(w);
         }
         return true;
     }
@@ -156,6 +159,7 @@ final class LocalQueue {
                 return true;
             }
             w.working = true;
+            stepsBegun++;
         }
         claim(w);
         return true;
@@ -265,7 +269,7 @@ final class LocalQueue {
             p.inStep = false;
             p.queued(answer, p.sent, now());
             backInLine(w);
-            settleThoseWhoTryOnce();
+            settleThoseWhoTryOnce(Long.MAX_VALUE);
             if (shut || live() == 0) {
                 withdrawn = drop(p);
                 if (shut) {
@@ -292,9 +296,13 @@ final class LocalQueue {
         } else if (w.once || w.outcome == Waiter.GONE || shut) {
             driver = null;
             settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
+            if (w.once) {
+                // The step lay within the attempts of those who were here when it began: it answers theirs, too.
+                settleThoseWhoTryOnce(stepsBegun);
+            }
             goOn();
         } else {
-            settleThoseWhoTryOnce();
+            settleThoseWhoTryOnce(Long.MAX_VALUE);
             w.restUntil = now() + answer.retryAfter().toNanos();
             settle(w, Waiter.REST);
         }
@@ -547,7 +555,9 @@ final class LocalQueue {
         while (want.mode() == Mode.SHARED && hold.mayJoin(now) && (w = poll()) != null) {
             settle(w, hold.issue(w, now));
         }
-        if (want.mode() == Mode.SHARED && live() > 0) {
+        if (want.mode() != Mode.SHARED) {
+            settleThoseWhoTryOnce(Long.MAX_VALUE);
+        } else if (live() > 0) {
             current = null; // its block is used up: the rest needs another claim
         }
         return true;
@@ -624,9 +634,10 @@ final class LocalQueue {
         return null;
     }
 
-    private void settleThoseWhoTryOnce() {
+    /** The name is taken: so those with a single attempt are told who came before a step began. */
+    private void settleThoseWhoTryOnce(long step) {
         waiters.removeIf(w -> {
-            if (w.once && w.outcome == null) {
+            if (w.once && w.outcome == null && w.enteredBefore <= step) {
                 w.inLine = false;
                 settle(w, Waiter.NOT_ACQUIRED);
                 return true;

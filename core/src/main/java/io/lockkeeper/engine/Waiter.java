@@ -42,6 +42,7 @@ abstract class Waiter {
     long restUntil;
     boolean working;
     boolean inLine;
+    long enteredBefore;
 
     Waiter(boolean once, long deadline, @Nullable Thread owner, @Nullable Throwable trace) {
         this.once = once;

@@ -22,12 +22,17 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * What all groups of the contract need: clients that are closed after each test, names that no other test uses, threads,
  * and waiting for conditions. Deadlines are generous, for busy machines; nothing is asserted about speed.
  */
 @SuppressWarnings("LockNotBeforeTry")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(providers = OneAfterTheOther.class)
 abstract class Contract {
     /** Nothing that is expected takes this long; whatever does has failed. */
     static final Duration LONG = Duration.ofSeconds(30);

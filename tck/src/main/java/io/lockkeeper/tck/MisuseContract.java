@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.KeeperListener;
@@ -15,6 +14,7 @@ import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 
 /** What people do wrong, and what then is right: HAZARDS H1 to H9 and H22 to H30, as far as names are not concerned. */
 @SuppressWarnings("LockNotBeforeTry")
@@ -148,15 +151,17 @@ abstract class MisuseContract extends ReentrancyContract {
         lock.unlock();
     }
 
-    @Test
-    void virtualThreadsAreOwnersOfTheirOwn() throws Exception { // H25
-        java.lang.reflect.Method start;
-        try {
-            start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-        } catch (NoSuchMethodException e) {
-            abort("this JVM has no virtual threads");
-            return;
-        }
+    /** H25; before Java 21 there are no virtual threads, and so no test. */
+    @TestFactory
+    Stream<DynamicTest> virtualThreads() {
+        return Runtime.version().feature() < 21
+                ? Stream.empty()
+                : Stream.of(
+                        DynamicTest.dynamicTest("are owners of their own", this::virtualThreadsAreOwnersOfTheirOwn));
+    }
+
+    private void virtualThreadsAreOwnersOfTheirOwn() throws Exception {
+        Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
         DistributedLock lock = keeper().lock(name());
         List<CompletableFuture<Boolean>> all = new ArrayList<>();
         int[] count = new int[1];

@@ -1,4 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.tck;
 
-abstract class ModelContract extends Contract {}
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The same random steps get the same answers from the store as from the model. */
+abstract class ModelContract extends Contract {
+    @Test
+    @DisplayName("random scripts are answered as by the model")
+    void randomScriptsAreAnsweredAsByTheModel() throws Exception {
+        long seed = ModelCheck.seed();
+        try (ModelCheck check = ModelCheck.still(fixture()::connect, seed, ModelCheck.Effort.FULL)) {
+            assertThat(check.compare(Tier.pick(200, 5_000), Tier.pick(60, 100))).isEmpty();
+            assertThat(check.conclusive()).as("scripts played in time").isPositive();
+        }
+    }
+
+    @Test
+    @DisplayName("random scripts in which leases, patience and lock-delays end are answered as by the model")
+    void randomScriptsInWhichLeasesEndAreAnsweredAsByTheModel() throws Exception {
+        long seed = ModelCheck.seed();
+        try (ModelCheck check = ModelCheck.pausing(fixture()::connect, seed, ModelCheck.Effort.FULL)) {
+            assertThat(check.compare(Tier.pick(200, 5_000), 36)).isEmpty();
+            assertThat(check.conclusive()).as("scripts played in time").isPositive();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lockkeeper.DeadlockException;
+import io.lockkeeper.DistributedLock;
+import io.lockkeeper.DistributedReadWriteLock;
+import io.lockkeeper.Lease;
+import io.lockkeeper.LeaseLostException;
+import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.Mode;
+import io.lockkeeper.testkit.FaultyStore;
+import io.lockkeeper.testkit.StepKind;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A thread that writes may go on as a reader, with no gap; a reader never becomes a writer. */
+@SuppressWarnings("LockNotBeforeTry")
+abstract class DowngradeContract extends ApiContract {
+    @Test
+    void aDowngradeLeavesNoGapForAWriter() throws Exception {
+        Lockkeeper keeper = keeper();
+        Lockkeeper other = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name());
+        mine.writeLock().lock();
+        long written = mine.writeLock().lease().token();
+        Future<Lease> writer = other.lock(name()).acquireAsync();
+        awaitQueued(keeper, name(), 1);
+        mine.readLock().lock();
+        mine.writeLock().unlock();
+        assertThat(mine.readLock().isHeldByCurrentThread()).isTrue();
+        assertThat(mine.readLock().lease().isValid()).isTrue();
+        assertThat(mine.writeLock().isHeldByCurrentThread()).isFalse();
+        assertThat(isTaken(other.lock(name()))).isTrue();
+        assertThat(writer).isNotDone();
+        long read = mine.readLock().lease().token();
+        mine.readLock().unlock();
+        Lease next = get(writer);
+        assertThat(next.token()).isGreaterThan(read);
+        assertThat(read).isGreaterThan(written);
+        assertThat(next.release()).isTrue();
+    }
+
+    @Test
+    void aDowngradeLetsWaitingReadersInAtOnce() throws Exception {
+        Lockkeeper keeper = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name());
+        mine.writeLock().lock();
+        Future<Lease> remote = keeper().readWriteLock(name()).readLock().acquireAsync();
+        Future<Lease> local = mine.readLock().acquireAsync();
+        awaitQueued(keeper, name(), 2);
+        mine.readLock().lock();
+        assertThat(remote).as("a writer that reads is a writer").isNotDone();
+        assertThat(local).isNotDone();
+        mine.writeLock().unlock();
+        Lease first = get(remote);
+        Lease second = get(local);
+        assertThat(mine.readLock().lease().isValid()).as("all read together").isTrue();
+        assertThat(first.isValid()).isTrue();
+        assertThat(second.isValid()).isTrue();
+        mine.readLock().unlock();
+        assertThat(isTaken(keeper.lock(name()))).isTrue();
+        assertThat(first.release()).isTrue();
+        assertThat(second.release()).isTrue();
+        assertThat(isFree(keeper.lock(name()))).isTrue();
+    }
+
+    @Test
+    void aDowngradeLetsLaterReadersInAsWell() throws Exception {
+        DistributedReadWriteLock mine = keeper().readWriteLock(name());
+        DistributedReadWriteLock other = keeper().readWriteLock(name());
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        assertThat(isTaken(other.readLock())).isTrue();
+        mine.writeLock().unlock();
+        Lease reader = other.readLock().tryAcquire().orElseThrow();
+        mine.readLock().unlock();
+        assertThat(reader.isValid()).isTrue();
+        assertThat(isTaken(mine.writeLock())).isTrue();
+        assertThat(reader.release()).isTrue();
+    }
+
+    @Test
+    void theLeaseOfADowngradedHoldIsAReaders() throws Exception {
+        Lockkeeper keeper = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        mine.writeLock().lock();
+        Lease writer = mine.writeLock().lease();
+        assertThat(writer.mode()).isEqualTo(Mode.EXCLUSIVE);
+        mine.readLock().lock();
+        mine.writeLock().unlock();
+        Lease reader = mine.readLock().lease();
+        assertThat(reader.mode()).isEqualTo(Mode.SHARED);
+        assertThat(writer.isValid()).isFalse();
+        assertThat(keeper.inspector().check(reader.sequencer())).isTrue();
+        assertThatExceptionOfType(IllegalMonitorStateException.class)
+                .isThrownBy(() -> mine.writeLock().lease());
+        assertThatExceptionOfType(IllegalMonitorStateException.class)
+                .isThrownBy(() -> mine.writeLock().unlock());
+        assertThat(mine.readLock().holdCount()).isOne();
+        mine.readLock().unlock();
+        assertThat(keeper.inspector().check(reader.sequencer())).isFalse();
+    }
+
+    @Test
+    void aDowngradedHoldIsKeptAlive() throws Exception {
+        FaultyStore store = faulty();
+        Lockkeeper keeper = keeper(store);
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        mine.writeLock().unlock();
+        store.resetCounts();
+        await("renewals", () -> store.count(StepKind.RENEW) >= 4);
+        assertThat(mine.readLock().lease().isValid()).isTrue();
+        assertThat(isTaken(keeper().lock(name()))).isTrue();
+        mine.readLock().unlock();
+    }
+
+    @Test
+    void aDowngradeWhoseAnswerWasLostIsDoneOnce() throws Exception {
+        FaultyStore store = faulty();
+        Lockkeeper keeper = keeper(store);
+        Lockkeeper other = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name());
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        store.loseReply(StepKind.DOWNGRADE);
+        mine.writeLock().unlock();
+        assertThat(store.count(StepKind.DOWNGRADE)).isEqualTo(2);
+        assertThat(other.inspector().check(mine.readLock().lease().sequencer())).isTrue();
+        mine.readLock().unlock();
+        assertThat(isFree(other.lock(name()))).isTrue();
+    }
+
+    @Test
+    void aDowngradeAfterLossIsRefused() throws Exception {
+        Lockkeeper keeper = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        lose(mine.writeLock().lease(), keeper());
+        for (DistributedLock each : new DistributedLock[] {mine.writeLock(), mine.readLock()}) {
+            assertThatExceptionOfType(IllegalMonitorStateException.class)
+                    .isThrownBy(each::unlock)
+                    .withCauseInstanceOf(LeaseLostException.class);
+            assertThat(each.isHeldByCurrentThread()).isFalse();
+        }
+        assertThat(isFree(keeper().lock(name()))).isTrue();
+    }
+
+    @Test
+    void aReaderThatAsksToWriteIsTurnedDownAtOnceAndGoesOnReading() throws Exception { // H30
+        FaultyStore store = faulty();
+        DistributedReadWriteLock mine = keeper(store).readWriteLock(name());
+        mine.readLock().lock();
+        store.resetCounts();
+        deadlock(() -> mine.writeLock().lock());
+        deadlock(() -> mine.writeLock().lockInterruptibly());
+        deadlock(() -> mine.writeLock().tryLock());
+        deadlock(() -> mine.writeLock().tryLock(1, TimeUnit.HOURS));
+        deadlock(() -> mine.writeLock().acquire());
+        assertThat(store.count(StepKind.CLAIM)).isZero();
+        assertThat(mine.readLock().holdCount()).isOne();
+        assertThat(mine.writeLock().holdCount()).isZero();
+        assertThat(mine.readLock().lease().isValid()).isTrue();
+        mine.readLock().unlock();
+        assertThat(mine.writeLock().tryLock()).isTrue();
+        deadlock(() -> mine.readLock().acquire());
+        mine.writeLock().unlock();
+    }
+
+    @Test
+    void whoWroteAndReadsOnIsAReaderThatCannotWriteAgain() throws Exception { // H30
+        DistributedReadWriteLock mine = keeper().readWriteLock(name());
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        mine.writeLock().lock();
+        mine.writeLock().unlock();
+        mine.writeLock().unlock();
+        deadlock(() -> mine.writeLock().tryLock(1, TimeUnit.HOURS));
+        mine.readLock().unlock();
+        mine.writeLock().lock();
+        mine.writeLock().unlock();
+    }
+
+    /** Two writes and two reads of one thread, undone in any order: what others may do follows from what is left. */
+    @ParameterizedTest
+    @ValueSource(strings = {"WWRR", "WRWR", "WRRW", "RWWR", "RWRW", "RRWW"})
+    void unlocksMayComeInAnyOrder(String order) throws Exception {
+        DistributedReadWriteLock mine = keeper().readWriteLock(name());
+        DistributedReadWriteLock other = keeper().readWriteLock(name());
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        int writes = 2;
+        int reads = 2;
+        for (String c : order.split("")) {
+            if (c.equals("W")) {
+                mine.writeLock().unlock();
+                writes--;
+            } else {
+                mine.readLock().unlock();
+                reads--;
+            }
+            assertThat(mine.writeLock().holdCount()).isEqualTo(writes);
+            assertThat(mine.readLock().holdCount()).isEqualTo(reads);
+            assertThat(isFree(other.readLock())).as("others may read").isEqualTo(writes == 0);
+            assertThat(isFree(other.writeLock())).as("others may write").isEqualTo(writes == 0 && reads == 0);
+        }
+        for (DistributedLock each : new DistributedLock[] {mine.writeLock(), mine.readLock()}) {
+            assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(each::unlock);
+        }
+    }
+
+    private static void deadlock(ThrowingCallable use) {
+        assertThatExceptionOfType(DeadlockException.class).isThrownBy(use);
+    }
+}

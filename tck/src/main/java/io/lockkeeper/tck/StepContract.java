@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.lockkeeper.Guarantee;
+import io.lockkeeper.Guarantees;
+import io.lockkeeper.Lease;
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.LockOptions;
+import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Timeout;
+
+/** What the groups need that look at single steps: clients without an engine, terms of claims, attempts of threads. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES) // a broken store may leave us waiting for ever
+abstract class StepContract extends Contract {
+    /** So patient that nothing is refreshed, and nobody looks again by itself, while a test runs. */
+    static final Duration VERY_PATIENT = Duration.ofHours(1);
+
+    /** No lease of this length ends while a test runs. */
+    static final Duration VERY_LONG = Duration.ofMinutes(10);
+
+    private @Nullable LockStore looking;
+
+    /** A client that makes single steps. */
+    final SpiClient client() {
+        return closing(new SpiClient(store()));
+    }
+
+    /** A keeper that waits for so long without looking again. */
+    final Lockkeeper patient(LockStore store, Duration patience) {
+        return closing(Lockkeeper.builder(store).patience(patience).build());
+    }
+
+    /** A thread that tries to get a lease; ends with the test. */
+    final Attempt attempt(Callable<Lease> acquire) {
+        return closing(Attempt.at(() -> Optional.of(acquire.call())));
+    }
+
+    /** A thread that tries to get a lease and may be told that it does not. */
+    final Attempt attemptToTry(Callable<Optional<Lease>> tryAcquire) {
+        return closing(Attempt.at(tryAcquire));
+    }
+
+    /** A connection that only looks, so that looking is not counted or disturbed. */
+    private LockStore looking() {
+        if (looking == null) {
+            looking = store();
+        }
+        return looking;
+    }
+
+    final Guarantees guarantees() {
+        return looking().guarantees();
+    }
+
+    final Optional<LockInfo> inspect(String name) {
+        return looking().inspect(name);
+    }
+
+    /** The number of claims queued for a name. */
+    final int waiters(String name) {
+        return inspect(name).map(LockInfo::waiters).orElse(0);
+    }
+
+    /** The tokens of those who hold a name. */
+    final long[] holders(String name) {
+        return inspect(name).stream()
+                .flatMap(info -> info.holders().stream())
+                .mapToLong(LockInfo.Hold::token)
+                .toArray();
+    }
+
+    /** Waits until so many claims are queued for a name. */
+    final void awaitWaiters(String name, int waiters) throws InterruptedException {
+        await(waiters + " waiters for " + name, () -> waiters(name) == waiters);
+    }
+
+    /** Waits until nobody holds or awaits a name. */
+    final void awaitIdle(String name) throws InterruptedException {
+        await("nobody holds or awaits " + name, () -> inspect(name).isEmpty());
+    }
+
+    /** Asserts that the store knows nothing of a name. */
+    final void assertIdle(String name) {
+        assertThat(inspect(name)).as("nothing is left of " + name).isEmpty();
+    }
+
+    /** A short lease, as short as the store allows. */
+    final Duration millis(long millis) {
+        Duration wanted = Duration.ofMillis(millis);
+        Duration shortest = guarantees().shortestLease();
+        return wanted.compareTo(shortest) < 0 ? shortest : wanted;
+    }
+
+    final LockOptions fixed(long millis) {
+        return LockOptions.defaults().fixedLease(millis(millis));
+    }
+
+    static LockOptions veryLong() {
+        return LockOptions.defaults().lease(VERY_LONG);
+    }
+
+    /** Ends the test when the store serves nobody in order, and so has no queue to look at. */
+    final void needsQueue() {
+        assumeTrue(guarantees().has(Guarantee.FAIR), "a store that has a queue");
+    }
+
+    /** Ends the test, when the store has no such mode, after having seen that it refuses it. */
+    final void needs(Mode mode) {
+        Lockkeeper keeper = keeper();
+        if (mode == Mode.SHARED && !guarantees().has(Guarantee.SHARED)) {
+            assertThatThrownBy(() -> keeper.readWriteLock(name())).isInstanceOf(UnsupportedOperationException.class);
+            assumeTrue(false, "a store that has read-write locks");
+        }
+        if (mode == Mode.PERMITS && !guarantees().has(Guarantee.PERMITS)) {
+            assertThatThrownBy(() -> keeper.semaphore(name(), 2)).isInstanceOf(UnsupportedOperationException.class);
+            assumeTrue(false, "a store that has semaphores");
+        }
+    }
+
+    // ---- Terms of claims ----
+
+    static Terms exclusive() {
+        return terms(Mode.EXCLUSIVE, 1, 0);
+    }
+
+    static Terms shared() {
+        return terms(Mode.SHARED, 1, 0);
+    }
+
+    static Terms permits(int permits, int limit) {
+        return terms(Mode.PERMITS, permits, limit);
+    }
+
+    /** Terms of a claim in this mode that conflicts with others of the same terms. */
+    static Terms conflicting(Mode mode) {
+        return mode == Mode.PERMITS ? permits(2, 2) : exclusive();
+    }
+
+    private static Terms terms(Mode mode, int permits, int limit) {
+        int block = mode == Mode.PERMITS ? 1 : 64;
+        return new Terms(mode, permits, limit, VERY_LONG, Duration.ZERO, VERY_PATIENT, block, true, "tck", "");
+    }
+
+    static Terms lasting(Terms t, Duration lease) {
+        return with(t, lease, t.lockDelay(), t.patience(), t.block(), t.queue());
+    }
+
+    static Terms delaying(Terms t, Duration lockDelay) {
+        return with(t, t.lease(), lockDelay, t.patience(), t.block(), t.queue());
+    }
+
+    static Terms waiting(Terms t, Duration patience) {
+        return with(t, t.lease(), t.lockDelay(), patience, t.block(), t.queue());
+    }
+
+    static Terms withBlock(Terms t, int block) {
+        return with(t, t.lease(), t.lockDelay(), t.patience(), block, t.queue());
+    }
+
+    static Terms trying(Terms t) {
+        return with(t, t.lease(), t.lockDelay(), t.patience(), t.block(), false);
+    }
+
+    private static Terms with(
+            Terms t, Duration lease, Duration lockDelay, Duration patience, int block, boolean queue) {
+        return new Terms(
+                t.mode(), t.permits(), t.limit(), lease, lockDelay, patience, block, queue, t.client(), t.label());
+    }
+}

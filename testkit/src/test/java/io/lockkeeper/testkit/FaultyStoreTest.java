@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.lockkeeper.LeaseLost;
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.Mode;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.Subscription;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+
+/** Each fault does what it says, once, and nothing else. */
+final class FaultyStoreTest {
+    private final LockStore real = new VirtualTime().newStore();
+    private final FaultyStore store = FaultyStore.on(real);
+    private long ids;
+
+    private Claim claim(String client) {
+        Terms terms = new Terms(
+                Mode.EXCLUSIVE,
+                1,
+                0,
+                Duration.ofSeconds(30),
+                Duration.ZERO,
+                Duration.ofSeconds(10),
+                4,
+                true,
+                client,
+                "");
+        return new Claim(
+                "x",
+                new ClaimId(client, ++ids),
+                terms,
+                real.time(real.lane("x")).plusMicros(2_000_000),
+                false);
+    }
+
+    private int holders() {
+        return real.inspect("x").map(LockInfo::holders).map(List::size).orElse(0);
+    }
+
+    private void assertFails(Runnable step) {
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(step::run)
+                .withMessageContaining("injected")
+                .satisfies(e -> assertThat(e.worthRepeating()).isTrue());
+    }
+
+    @Test
+    void withoutFaultsItIsTheStore() {
+        Grant grant = Grant.of(claim("a"), (Answer.Granted) store.claim(claim("a")));
+        assertThat(grant.token()).isPositive();
+        assertThat(store.guarantees()).isEqualTo(real.guarantees());
+        assertThat(store.id()).isEqualTo(real.id());
+        assertThat(store.ticker()).isSameAs(real.ticker());
+        assertThat(store.skew()).isEqualTo(real.skew());
+        assertThat(store.lane("x")).isSameAs(real.lane("x"));
+        assertThat(store.list("", 10)).isEqualTo(real.list("", 10));
+    }
+
+    @Test
+    void aFailedStepIsNotCarriedOutAndTheNextIs() {
+        store.fail(StepKind.CLAIM);
+        Claim claim = claim("a");
+        assertFails(() -> store.claim(claim));
+        assertThat(holders()).isZero();
+        assertThat(store.claim(claim)).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void aStepFailsWithTheExceptionGiven() {
+        StoreUnavailableException failure = StoreUnavailableException.lasting("wrong password", null);
+        store.fail(StepKind.CLAIM, failure);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+                .isThrownBy(() -> store.claim(claim("a")))
+                .isSameAs(failure);
+        assertThat(holders()).isZero();
+    }
+
+    @Test
+    void aLostReplyLosesTheReplyOnly() {
+        store.loseReply(StepKind.CLAIM);
+        assertFails(() -> store.claim(claim("a")));
+        assertThat(holders()).isEqualTo(1);
+    }
+
+    @Test
+    void faultsOfAKindAreUsedUpInOrderAndDoNotTouchOtherKinds() {
+        store.fail(StepKind.CLAIM);
+        store.loseReply(StepKind.CLAIM);
+        Claim claim = claim("a");
+        store.inspect("x");
+        assertFails(() -> store.claim(claim));
+        assertThat(holders()).isZero();
+        assertFails(() -> store.claim(claim));
+        assertThat(holders()).isEqualTo(1);
+        assertThat(store.claim(claim)).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void aStepWaitsBeforeItIsCarriedOut() throws Exception {
+        Gate gate = store.pauseBefore(StepKind.CLAIM);
+        CompletableFuture<Answer> answer = CompletableFuture.supplyAsync(() -> store.claim(claim("a")));
+        assertThat(gate.awaitArrival(Waiting.LONG)).isTrue();
+        assertThat(holders()).isZero();
+        assertThat(answer).isNotDone();
+        gate.open();
+        assertThat(Waiting.get(answer)).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void anAnswerWaitsAfterTheStepWasCarriedOut() throws Exception {
+        Gate gate = store.pauseAfter(StepKind.CLAIM);
+        CompletableFuture<Answer> answer = CompletableFuture.supplyAsync(() -> store.claim(claim("a")));
+        assertThat(gate.awaitArrival(Waiting.LONG)).isTrue();
+        assertThat(holders()).isEqualTo(1);
+        assertThat(answer).isNotDone();
+        gate.open();
+        assertThat(Waiting.get(answer)).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void anInterruptDoesNotBreakAStepAtAGateAndIsKept() throws Exception {
+        Gate gate = store.pauseBefore(StepKind.CLAIM);
+        CompletableFuture<Boolean> flag = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            store.claim(claim("a"));
+            flag.complete(Thread.currentThread().isInterrupted());
+        });
+        thread.start();
+        assertThat(gate.awaitArrival(Waiting.LONG)).isTrue();
+        thread.interrupt();
+        Waiting.giveItAChance();
+        assertThat(flag).isNotDone();
+        gate.open();
+        assertThat(Waiting.get(flag)).isTrue();
+        assertThat(gate.awaitArrival(Duration.ZERO)).as("it has been there").isTrue();
+        assertThat(store.pauseBefore(StepKind.RELEASE).awaitArrival(Duration.ofMillis(1)))
+                .as("nobody comes")
+                .isFalse();
+    }
+
+    @Test
+    void aLateStepFailsForItsSenderAndArrivesWhenItIsTold() {
+        LateStep late = store.sendLate(StepKind.CLAIM);
+        assertThat(late.isOnItsWay()).isFalse();
+        assertThatIllegalStateException().isThrownBy(late::deliver);
+        assertFails(() -> store.claim(claim("a")));
+        assertThat(late.isOnItsWay()).isTrue();
+        assertThat(holders()).isZero();
+        assertThat(late.deliver()).isInstanceOf(Answer.Granted.class);
+        assertThat(holders()).isEqualTo(1);
+        assertThat(late.isOnItsWay()).isFalse();
+        assertThatIllegalStateException().isThrownBy(late::deliver);
+    }
+
+    @Test
+    void allStepsFailWhileItIsDown() {
+        store.fail(StepKind.INSPECT);
+        store.down();
+        Claim claim = claim("a");
+        Grant grant = new Grant(claim, Mode.EXCLUSIVE, 1, 1);
+        List<Runnable> steps = List.of(
+                store::id,
+                () -> store.time(store.lane("x")),
+                () -> store.claim(claim),
+                () -> store.renew(new io.lockkeeper.spi.Renewals(List.of(), List.of())),
+                () -> store.release(grant),
+                () -> store.downgrade(grant),
+                () -> store.withdraw(claim),
+                () -> store.latch(new io.lockkeeper.spi.LatchStep.Look("l")),
+                () -> store.inspect("x"),
+                () -> store.list("", 1),
+                () -> store.check(new io.lockkeeper.Sequencer("x", Mode.EXCLUSIVE, 1)),
+                () -> store.breakHold("x", 1, Duration.ZERO, true));
+        assertThat(steps).hasSameSizeAs(StepKind.values());
+        steps.forEach(this::assertFails);
+        assertThat(store.count()).as("failed ones count").isEqualTo(steps.size());
+        for (StepKind kind : StepKind.values()) {
+            assertThat(store.count(kind)).as(kind.toString()).isEqualTo(1);
+        }
+        store.up();
+        assertFails(() -> store.inspect("x")); // the fault that was asked for before is still to come
+        assertThat(store.inspect("x")).isEmpty();
+    }
+
+    /** Notes what it is told. */
+    private static final class Notes implements Signals {
+        final List<String> told = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void granted(ClaimId claim, Answer.Granted grant) {
+            told.add("granted");
+        }
+
+        @Override
+        public void recalled(ClaimId claim) {
+            told.add("recalled");
+        }
+
+        @Override
+        public void lost(ClaimId claim, LeaseLost.Reason reason) {
+            told.add("lost");
+        }
+
+        @Override
+        public void opened(String latch) {
+            told.add("opened");
+        }
+
+        @Override
+        public void sessionLost(String why) {
+            told.add("sessionLost");
+        }
+
+        @Override
+        public void missed() {
+            told.add("missed");
+        }
+    }
+
+    /** Has two claims of b queued behind one of a, and releases that of a: b is told of one grant. */
+    private Grant handOver() {
+        Claim first = claim("a");
+        Grant grant = Grant.of(first, (Answer.Granted) real.claim(first));
+        real.claim(claim("b"));
+        real.release(grant);
+        return grant;
+    }
+
+    @Test
+    void signalsPassUnlessTheyAreLost() {
+        Notes notes = new Notes();
+        try (Subscription subscription = store.listen("b", notes)) {
+            assertThat(subscription).isNotNull();
+            handOver();
+            assertThat(notes.told).containsExactly("granted");
+            long token = real.inspect("x").orElseThrow().holders().get(0).token();
+            store.loseSignals(true);
+            real.breakHold("x", token, Duration.ZERO, false);
+            store.loseSignals(false);
+            real.breakHold("x", token, Duration.ZERO, true);
+            assertThat(notes.told).containsExactly("granted", "lost");
+        }
+        handOver();
+        assertThat(notes.told).as("none after the subscription has ended").hasSize(2);
+    }
+
+    @Test
+    void signalsAreKeptBackInOrderUntilTheyAreDelivered() {
+        Notes notes = new Notes();
+        store.listen("b", notes);
+        store.holdSignals();
+        handOver();
+        real.breakHold("x", real.inspect("x").orElseThrow().holders().get(0).token(), Duration.ZERO, false);
+        assertThat(notes.told).isEmpty();
+        store.deliverSignals();
+        assertThat(notes.told).containsExactly("granted", "recalled");
+        store.deliverSignals();
+        assertThat(notes.told).hasSize(2);
+        real.breakHold("x", real.inspect("x").orElseThrow().holders().get(0).token(), Duration.ZERO, true);
+        assertThat(notes.told).as("and pass again").containsExactly("granted", "recalled", "lost");
+    }
+
+    @Test
+    void noSignalsComeWhileItIsDownAndThenThatSomeWereMissed() {
+        Notes notes = new Notes();
+        store.listen("b", notes);
+        store.down();
+        handOver();
+        assertThat(notes.told).isEmpty();
+        store.up();
+        assertThat(notes.told).containsExactly("missed");
+    }
+
+    @Test
+    void stepsAreCountedAndShown() {
+        List<String> seen = new ArrayList<>();
+        store.observe((kind, argument) -> seen.add(kind + " " + argument));
+        store.inspect("x");
+        store.inspect("y");
+        store.list("p", 1);
+        assertThat(store.count(StepKind.INSPECT)).isEqualTo(2);
+        assertThat(store.count()).isEqualTo(3);
+        assertThat(seen).containsExactly("INSPECT x", "INSPECT y", "LIST p");
+        store.resetCounts();
+        assertThat(store.count()).isZero();
+    }
+}

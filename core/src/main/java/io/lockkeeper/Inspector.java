@@ -22,7 +22,10 @@ public interface Inspector {
     /** What the store knows of a name; empty when nobody holds or awaits it and it is not closed. */
     Optional<LockInfo> inspect(String name);
 
-    /** Whether the hold that the sequencer names is still the store's current one. */
+    /**
+     * Whether the hold that the sequencer names is still in force in the store. Readers of one client share a hold: a reader's
+     * sequencer stays true until the last of them has released; no writer can be in until then.
+     */
     boolean check(Sequencer sequencer);
 
     /**

@@ -11,9 +11,15 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Timeout;
 
-/** What the groups about the primitives need beside {@link Contract}: leases that end soon, holds that get lost. */
+/**
+ * What the groups about the primitives need beside {@link Contract}: leases that end soon, holds that get lost. A test that
+ * waits for ever is interrupted, so that it fails and says where.
+ */
+@Timeout(value = 3, unit = TimeUnit.MINUTES)
 @SuppressWarnings("LockNotBeforeTry")
 abstract class ApiContract extends Contract {
     /** A fixed lease that ends soon. */

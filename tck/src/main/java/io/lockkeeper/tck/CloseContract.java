@@ -4,11 +4,8 @@ package io.lockkeeper.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.lockkeeper.DistributedLatch;
 import io.lockkeeper.DistributedLock;
-import io.lockkeeper.DistributedSemaphore;
 import io.lockkeeper.Guarantee;
-import io.lockkeeper.Inspector;
 import io.lockkeeper.KeeperClosedException;
 import io.lockkeeper.LeaderElection;
 import io.lockkeeper.Lease;
@@ -16,8 +13,6 @@ import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
-import io.lockkeeper.Mode;
-import io.lockkeeper.Sequencer;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
@@ -32,12 +27,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** The end of a keeper: nobody waits on, nothing stays held, no thread is left. HAZARDS H18. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class CloseContract extends ApiContract {
+abstract class CloseContract extends ClosedContract {
     @Test
     void allWhoWaitEnd() throws Exception {
         Lockkeeper keeper = keeper();
@@ -211,73 +205,6 @@ abstract class CloseContract extends ApiContract {
                 .map(Thread::getName)
                 .filter(name -> name.startsWith("lockkeeper-" + client))
                 .toList();
-    }
-
-    @Test
-    void everythingAfterCloseSaysSo() throws Exception {
-        FaultyStore store = faulty();
-        Lockkeeper keeper = keeper(store);
-        DistributedLock lock = keeper.lock(name());
-        DistributedLock other = keeper.lock(name("y"));
-        LeaderElection election = keeper.election(name());
-        Inspector inspector = keeper.inspector();
-        DistributedLock all = DistributedLock.all(lock, other);
-        keeper.close();
-        keeper.close();
-        store.resetCounts();
-        closed(lock::acquire);
-        closed(lock::tryAcquire);
-        closed(() -> lock.tryAcquire(LONG));
-        closed(() -> lock.tryCall(LONG, Lease::token));
-        closed(lock::lock);
-        closed(lock::lockInterruptibly);
-        closed(lock::tryLock);
-        closed(() -> lock.tryLock(1, TimeUnit.SECONDS));
-        closed(() -> get(lock.acquireAsync()));
-        closed(() -> get(lock.tryAcquireAsync(LONG)));
-        closed(lock::isLocked);
-        closed(all::acquire);
-        closed(all::tryAcquire);
-        closed(all::lock);
-        closed(() -> get(all.acquireAsync()));
-        closed(() -> election.start(lease -> {}));
-        closed(election::leader);
-        closed(() -> inspector.list("", 1));
-        closed(() -> inspector.inspect(name()));
-        closed(() -> inspector.check(new Sequencer(name(), Mode.EXCLUSIVE, 1)));
-        closed(() -> inspector.breakHold(name(), 1, Duration.ZERO));
-        closed(() -> inspector.breakHoldNow(name(), 1, Duration.ZERO));
-        closed(() -> inspector.watch(name(), info -> {}));
-        if (keeper.guarantees().has(Guarantee.PERMITS)) {
-            DistributedSemaphore semaphore = keeper.semaphore(name(), 2);
-            closed(semaphore::acquire);
-            closed(semaphore::tryAcquire);
-            closed(() -> semaphore.tryAcquire(1, LONG));
-            closed(() -> get(semaphore.acquireAsync(1)));
-            closed(semaphore::availablePermits);
-        }
-        if (keeper.guarantees().has(Guarantee.LATCH)) {
-            DistributedLatch latch = keeper.latch(name());
-            closed(() -> latch.trySetCount(1));
-            closed(latch::countDown);
-            closed(latch::count);
-            closed(latch::await);
-            closed(() -> latch.await(LONG));
-            closed(() -> get(latch.awaitAsync()));
-        }
-        assertThat(lock.isHeldByCurrentThread()).isFalse();
-        assertThat(election.isLeader()).isFalse();
-        assertThat(store.count()).as("steps of a closed keeper").isZero();
-    }
-
-    private static void closed(ThrowingCallable use) {
-        assertThatExceptionOfType(KeeperClosedException.class).isThrownBy(() -> {
-            try {
-                use.call();
-            } catch (ExecutionException e) {
-                throw e.getCause() == null ? e : e.getCause();
-            }
-        });
     }
 
     @Test

@@ -8,11 +8,13 @@ import io.lockkeeper.DeadlockException;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.DistributedReadWriteLock;
 import io.lockkeeper.Lease;
+import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.Mode;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -121,6 +123,26 @@ abstract class DowngradeContract extends ApiContract {
         assertThat(mine.readLock().lease().isValid()).isTrue();
         assertThat(isTaken(keeper().lock(name()))).isTrue();
         mine.readLock().unlock();
+    }
+
+    @Test
+    void theLossOfADowngradedHoldIsTold() throws Exception {
+        Lockkeeper keeper = keeper();
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        mine.writeLock().unlock();
+        Lease reader = mine.readLock().lease();
+        CompletableFuture<LeaseLost> told = new CompletableFuture<>();
+        reader.onLost(told::complete);
+        lose(reader, keeper());
+        assertThat(get(told).token()).isEqualTo(reader.token());
+        assertThat(mine.readLock().isHeldByCurrentThread()).isFalse();
+        assertThatExceptionOfType(LeaseLostException.class)
+                .isThrownBy(() -> mine.readLock().lock());
+        assertThatExceptionOfType(IllegalMonitorStateException.class)
+                .isThrownBy(() -> mine.readLock().unlock())
+                .withCauseInstanceOf(LeaseLostException.class);
     }
 
     @Test

@@ -89,7 +89,7 @@ abstract class FaultContract extends Contract {
 
     /** Takes a lock and keeps the lease, so that it does not become unreachable before the test ends. */
     final Lease hold(DistributedLock lock) throws InterruptedException {
-        Lease lease = lock.acquire();
+        Lease lease = lock.tryAcquire(LONG).orElseThrow(() -> new AssertionError(lock.name() + " is not free"));
         held.add(lease);
         return lease;
     }
@@ -131,7 +131,8 @@ abstract class FaultContract extends Contract {
     /** Waits in the queue to get in. */
     final Future<Entry> queue(DistributedLock lock) {
         return async(() -> {
-            Lease lease = hold(lock);
+            Lease lease = lock.acquire();
+            held.add(lease);
             return new Entry(lease, System.nanoTime());
         });
     }

@@ -5,7 +5,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * The law that every store obeys, each rule a group of tests. Extend it with the fixture of a store:
@@ -68,7 +67,6 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Isolated // it counts what is in the store
     class Rule05NoOrphans extends NoOrphansContract {
         @Override
         StoreFixture fixture() {
@@ -253,7 +251,6 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Isolated // it counts what is in the store
     class Scale extends ScaleContract {
         @Override
         StoreFixture fixture() {

@@ -95,7 +95,8 @@ abstract class NoGhostsContract extends InstantOfGrantContract {
         Lease reader = keeper().readWriteLock(name(), veryLong()).readLock().acquire();
         Attempt writer = attempt(keeper().lock(name(), veryLong())::acquire);
         awaitWaiters(name(), 1);
-        Attempt behind = attempt(keeper().readWriteLock(name(), veryLong()).readLock()::acquire);
+        Attempt behind = attempt(
+                patient(store(), VERY_PATIENT).readWriteLock(name(), veryLong()).readLock()::acquire);
         awaitWaiters(name(), 2);
         writer.interrupt();
         assertThatThrownBy(writer::get).isInstanceOf(InterruptedException.class);

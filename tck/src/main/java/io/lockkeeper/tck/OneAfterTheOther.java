@@ -3,20 +3,26 @@ package io.lockkeeper.tck;
 
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLocksProvider;
 
 /**
  * The tests of a group run one after the other, and groups beside each other where JUnit is told to run in parallel: most
- * of their time they wait for leases to end.
+ * of their time they wait for leases to end. Groups that count what is in the store run alone.
  */
 final class OneAfterTheOther implements ResourceLocksProvider {
+    /** A group that counts what is in the store. */
+    interface Counting {}
+
     @Override
     public Set<Lock> provideForClass(Class<?> group) {
-        return Set.of(new Lock(group.getName()));
+        ResourceAccessMode mode =
+                Counting.class.isAssignableFrom(group) ? ResourceAccessMode.READ_WRITE : ResourceAccessMode.READ;
+        return Set.of(new Lock(group.getName()), new Lock("what is in the store", mode));
     }
 
     @Override
     public Set<Lock> provideForNestedClass(List<Class<?>> enclosing, Class<?> group) {
-        return Set.of(new Lock(group.getName()));
+        return provideForClass(group);
     }
 }

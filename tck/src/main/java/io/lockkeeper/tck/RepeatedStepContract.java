@@ -12,6 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rule 3, for single steps: each may be repeated, and a release can only end its own hold. */
 abstract class RepeatedStepContract extends StepContract {
@@ -138,11 +139,12 @@ abstract class RepeatedStepContract extends StepContract {
         assertThat(waiters(name())).isEqualTo(1);
     }
 
-    @Test
-    void aRepeatedDowngradeGivesTheSameGrant() {
+    @ParameterizedTest
+    @ValueSource(ints = {64, 1})
+    void aRepeatedDowngradeGivesTheSameGrant(int block) {
         needs(Mode.SHARED);
         SpiClient a = client();
-        Grant writer = a.hold(name(), exclusive());
+        Grant writer = a.hold(name(), withBlock(exclusive(), block));
         Grant reader = a.store().downgrade(writer).orElseThrow();
         assertThat(a.store().downgrade(writer).orElseThrow()).isEqualTo(reader);
         assertThat(holders(name())).containsExactly(reader.token());

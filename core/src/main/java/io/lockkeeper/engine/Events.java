@@ -6,6 +6,8 @@ import io.lockkeeper.StoreUnavailableException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -30,7 +32,7 @@ final class Events {
     private final @Nullable KeeperListener listener;
     private final @Nullable Executor given;
     private final ThreadPoolExecutor own;
-    private final AtomicBoolean storeIsDown = new AtomicBoolean();
+    private final Set<Object> downLanes = ConcurrentHashMap.newKeySet();
 
     // The listener's events wait here so that they come in order, one at a time. Guarded by itself.
     private final ArrayDeque<Consumer<KeeperListener>> backlog = new ArrayDeque<>();
@@ -135,14 +137,17 @@ final class Events {
         }
     }
 
-    void storeAnswered() {
-        if (storeIsDown.get() && storeIsDown.compareAndSet(true, false)) {
+    /** A lane has answered; the store is up again when all that had failed have. */
+    void storeAnswered(Object lane) {
+        if (!downLanes.isEmpty() && downLanes.remove(lane) && downLanes.isEmpty()) {
             tell(KeeperListener::storeUp);
         }
     }
 
-    void storeFailed(StoreUnavailableException cause) {
-        if (storeIsDown.compareAndSet(false, true)) {
+    /** A lane has failed; the store is down from the first one on. */
+    void storeFailed(Object lane, StoreUnavailableException cause) {
+        boolean wasUp = downLanes.isEmpty();
+        if (downLanes.add(lane) && wasUp) {
             tell(l -> l.storeDown(cause));
         }
     }

@@ -96,7 +96,9 @@ final class LeaseHandle implements Lease {
 
     @Override
     public Lease interruptOnLoss() {
-        possession.interruptOnLoss(Thread.currentThread());
+        if (!ended.get()) {
+            possession.interruptOnLoss(Thread.currentThread());
+        }
         return this;
     }
 

@@ -271,10 +271,10 @@ final class Steps {
     <T> T once(Object lane, Supplier<T> step) {
         try {
             T answer = Virtual.isCurrentThread() ? keeper.lanes().call(lane, step) : step.get();
-            keeper.events().storeAnswered();
+            keeper.events().storeAnswered(lane);
             return answer;
         } catch (StoreUnavailableException e) {
-            keeper.events().storeFailed(e);
+            keeper.events().storeFailed(lane, e);
             throw e;
         }
     }

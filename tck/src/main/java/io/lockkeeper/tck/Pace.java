@@ -7,7 +7,8 @@ import java.time.Duration;
  * The real time of a script. Nothing short ends while the steps between two pauses are played, everything short has
  * ended after a pause, and nothing long ever ends; a run that was too slow for that proves nothing.
  *
- * <p>Short patience is shorter than a short lease, so that nobody with short patience is still there when a lease ends:
+ * <p>Short patience and a segment together are shorter than a short lease and than a short lock-delay, so that nobody with short
+ * patience is still there when a lease or a lock-delay ends:
  * a store that hands over at that very moment and one that does so when it is next asked must not be told apart.
  *
  * @param lease short
@@ -42,7 +43,7 @@ record Pace(
         Duration least = Duration.ofMillis(900);
         Duration lease = shortestLease.compareTo(least) > 0 ? shortestLease : least;
         Duration patience = Duration.ofMillis(450);
-        Duration lockDelay = Duration.ofMillis(400);
+        Duration lockDelay = Duration.ofMillis(800);
         Duration segment = Duration.ofMillis(300);
         Duration pause = lease.plus(lockDelay).plusMillis(100);
         return new Pace(lease, patience, lockDelay, segment, pause, lease.equals(least) ? WHOLE : LONG, 1);

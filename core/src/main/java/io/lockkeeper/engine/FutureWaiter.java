@@ -123,7 +123,7 @@ final class FutureWaiter<T> extends Waiter {
                 }
             } else {
                 onLane(() -> {
-                    possession.hold.queue.discard(possession);
+                    possession.hold.discard();
                     if (once || keeper.ticker().nanos() >= deadline) {
                         notAcquired();
                     } else {

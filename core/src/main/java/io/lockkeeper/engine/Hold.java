@@ -5,9 +5,12 @@ import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What this keeper holds in the store: a grant that is renewed until it is released or lost. One or more
@@ -108,6 +111,171 @@ final class Hold {
         return grant.mode();
     }
 
+    // ---- Its life after it was granted. Store steps are made without the queue's monitor. ----
+
+    /** Ends it because its validity has run out, or is left to run out; the store keeps it until {@link #endsAt}. */
+    void runOut(Reason reason) {
+        lose(reason, Math.max(0, endsAt - now()));
+    }
+
+    /** Ends it because the store has given it up, or is about to. */
+    void lose(Reason reason) {
+        lose(reason, 0);
+    }
+
+    private void lose(Reason reason, long remaining) {
+        List<Possession> told;
+        synchronized (queue) {
+            if (state != State.HELD) {
+                return;
+            }
+            state = State.LOST;
+            told = new ArrayList<>(possessions);
+            for (Possession possession : told) {
+                possession.markLost(reason, remaining);
+            }
+            queue.detach(this);
+            queue.goOn();
+        }
+        keeper().renewer().remove(this);
+        told.forEach(Possession::tell);
+    }
+
+    /** See {@link io.lockkeeper.Lease#release()}. */
+    boolean release(Possession p) {
+        boolean last;
+        synchronized (queue) {
+            if (p.state == State.RELEASED) {
+                return true;
+            }
+            if (p.state == State.LOST) {
+                keeper().tidyUpAfterLoss(p);
+                return false;
+            }
+            if (isValid(now())) {
+                p.state = State.RELEASED;
+                possessions.remove(p);
+                last = possessions.isEmpty() && !queue.passOn(this);
+                if (last) {
+                    state = State.RELEASED;
+                    queue.detach(this);
+                }
+            } else {
+                last = false;
+            }
+        }
+        if (p.state == State.HELD) {
+            runOut(reasonAtEnd());
+            return release(p);
+        }
+        return last ? giveBack(p) : told(p);
+    }
+
+    private boolean told(Possession p) {
+        keeper().released(p);
+        return true;
+    }
+
+    private boolean giveBack(Possession p) {
+        keeper().renewer().remove(this);
+        boolean released = true; // also when the store cannot be told: it is repeated behind
+        try {
+            released = keeper().steps().release(this);
+        } finally {
+            if (released) {
+                told(p);
+            }
+            synchronized (queue) {
+                queue.goOn();
+            }
+        }
+        if (!released) {
+            synchronized (queue) {
+                p.markLostAtRelease();
+            }
+            p.tell();
+        }
+        return released;
+    }
+
+    /** It ran out before the waiter it was meant for could take it. */
+    void discard() {
+        runOut(reasonAtEnd());
+        keeper().releaseBehind(this);
+    }
+
+    /** See {@link io.lockkeeper.Lease#renew}. */
+    boolean renew(Possession p, Duration lease) {
+        if (p.state == State.RELEASED || p.lossIfAny() != null) {
+            return false;
+        }
+        return renewed(keeper().steps().renew(this, cap(lease, now())));
+    }
+
+    /** What a renewal said. Validity that has ended meanwhile stays ended. */
+    boolean renewed(Steps.Renewed renewed) {
+        synchronized (queue) {
+            if (state != State.HELD) {
+                return false;
+            }
+            if (isValid(now()) && renewed.outcome() instanceof Renewal.Kept kept) {
+                extend(renewed.sent(), kept.remaining());
+                return true;
+            }
+        }
+        if (renewed.outcome() instanceof Renewal.Lost lost) {
+            lose(lost.reason());
+            if (lost.reason() == Reason.BROKEN) {
+                keeper().releaseBehind(this); // acknowledges
+            }
+        } else {
+            runOut(reasonAtEnd());
+        }
+        return false;
+    }
+
+    /** Turns an exclusive possession into a shared one, with no gap; null when it was lost. */
+    @Nullable
+    Possession downgrade(Possession p) {
+        Grant asIs;
+        synchronized (queue) {
+            if (!p.isValid()) {
+                return null;
+            }
+            Grant g = grant;
+            asIs = new Grant(g.claim(), g.mode(), p.token, (int) (g.token() + g.block() - p.token));
+        }
+        Optional<Grant> shared = keeper().steps().downgrade(asIs, lane);
+        if (shared.isEmpty()) {
+            lose(Reason.EXPIRED);
+            return null;
+        }
+        synchronized (queue) {
+            if (!p.isValid()) {
+                return null;
+            }
+            p.state = State.RELEASED;
+            grant = shared.get();
+            issued = 1;
+            sequencerRead = true; // no more joining: later readers queue behind a writer that waits
+            possessions.clear();
+            Possession reader = new Possession(this, grant.token(), p.owner(), p.trace(), now());
+            possessions.add(reader);
+            reader.accept();
+            queue.detach(this);
+            queue.goOn();
+            return reader;
+        }
+    }
+
+    private Keeper keeper() {
+        return queue.keeper();
+    }
+
+    private long now() {
+        return keeper().ticker().nanos();
+    }
+
     // ---- The rest is called with the queue's monitor held. ----
 
     /** Makes a possession with the next token of the block. */
@@ -146,28 +314,5 @@ final class Hold {
 
     List<Possession> possessions() {
         return possessions;
-    }
-
-    /** Takes a possession out; answers whether it was the last. */
-    boolean remove(Possession possession) {
-        possessions.remove(possession);
-        return possessions.isEmpty();
-    }
-
-    /** The grant as the store must see it for a downgrade of the possession that has {@code token}. */
-    Grant grantFrom(long token) {
-        Grant g = grant;
-        return new Grant(g.claim(), g.mode(), token, (int) (g.token() + g.block() - token));
-    }
-
-    /** This hold after the store has made it shared; its one possession goes on with the new token. */
-    Possession downgraded(Grant shared, Possession writer, long now) {
-        grant = shared;
-        issued = 1;
-        sequencerRead = true; // no more joining: later readers queue behind a writer that waits
-        possessions.clear();
-        Possession reader = new Possession(this, shared.token(), writer.owner(), writer.trace(), now);
-        possessions.add(reader);
-        return reader;
     }
 }

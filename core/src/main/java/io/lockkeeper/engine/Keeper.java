@@ -349,7 +349,7 @@ public final class Keeper implements Signals {
     public void recalled(ClaimId claim) {
         Hold hold = renewer.hold(claim);
         if (hold != null) {
-            hold.queue.lose(hold, Reason.BROKEN);
+            hold.lose(Reason.BROKEN);
             releaseBehind(hold); // acknowledges: the holder knows
         }
     }
@@ -358,7 +358,7 @@ public final class Keeper implements Signals {
     public void lost(ClaimId claim, Reason reason) {
         Hold hold = renewer.hold(claim);
         if (hold != null) {
-            hold.queue.lose(hold, reason);
+            hold.lose(reason);
         }
     }
 
@@ -369,7 +369,7 @@ public final class Keeper implements Signals {
 
     @Override
     public void sessionLost(String why) {
-        renewer.holds().forEach(hold -> hold.queue.lose(hold, Reason.SESSION_LOST));
+        renewer.holds().forEach(hold -> hold.lose(Reason.SESSION_LOST));
         renewer.queued().forEach(p -> p.queue.evicted(p));
         latches.lookAll();
     }
@@ -392,7 +392,7 @@ public final class Keeper implements Signals {
         List.copyOf(queues.values()).forEach(LocalQueue::shut);
         latches.shut();
         List<Hold> left = renewer.holds();
-        left.forEach(hold -> hold.queue.lose(hold, Reason.CLOSED));
+        left.forEach(hold -> hold.lose(Reason.CLOSED));
         // What its user is just releasing is released: twice would tell one of the two that it was lost.
         left.stream().filter(hold -> hold.state == Hold.State.LOST).forEach(this::releaseBehind);
         timer.close();

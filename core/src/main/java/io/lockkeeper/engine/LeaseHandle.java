@@ -109,13 +109,13 @@ final class LeaseHandle implements Lease {
             throw new IllegalStateException("the lease of '" + name() + "' is kept alive; only a fixed one is renewed");
         }
         Checks.fixedLease(lease);
-        return possession.hold.queue.renew(possession, lease);
+        return possession.hold.renew(possession, lease);
     }
 
     @Override
     public boolean release() {
         ended.set(true);
-        return possession.hold.queue.release(possession);
+        return possession.hold.release(possession);
     }
 
     @Override
@@ -125,7 +125,7 @@ final class LeaseHandle implements Lease {
         Keeper keeper = possession.keeper();
         Runnable release = () -> {
             try {
-                boolean released = possession.hold.queue.release(possession);
+                boolean released = possession.hold.release(possession);
                 keeper.events().run(() -> future.complete(released));
             } catch (RuntimeException | Error e) {
                 keeper.events().run(() -> future.completeExceptionally(e));
@@ -141,7 +141,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public void close() {
-        if (ended.compareAndSet(false, true) && !possession.hold.queue.release(possession)) {
+        if (ended.compareAndSet(false, true) && !possession.hold.release(possession)) {
             LeaseLost loss = possession.lossIfAny();
             if (loss != null) {
                 throw new LeaseLostException(loss);

@@ -3,18 +3,12 @@ package io.lockkeeper.engine;
 
 import io.lockkeeper.ConflictingUseException;
 import io.lockkeeper.KeeperClosedException;
-import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewal;
-import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,8 +36,7 @@ final class LocalQueue {
     private final Object lane;
     private final Object key;
 
-    private final ArrayDeque<Waiter> waiters = new ArrayDeque<>(2);
-    private int gone;
+    private final WaitingLine line = new WaitingLine();
     private @Nullable Waiter driver;
     private @Nullable Pending pending;
     private @Nullable Hold current;
@@ -83,27 +76,26 @@ final class LocalQueue {
         }
         w.outcome = null;
         if (shut) {
-            settle(w, closed());
+            w.settle(closed());
             return true;
         }
         Hold joinable = current;
         if (joinable != null && want.mode() == Mode.SHARED) {
             long now = now();
             if (joinable.mayJoin(now)) {
-                settle(w, joinable.issue(w, now));
+                w.settle(joinable.issue(w, now));
                 return true;
             }
             current = null; // it goes on for those who have it; later readers need a claim of their own
         }
-        if (driver == null && pending == null && current == null && live() == 0) {
+        if (driver == null && pending == null && current == null && line.size() == 0) {
             appoint(w);
         } else if (w.once && driver == null) {
-            settle(w, Waiter.NOT_ACQUIRED);
+            w.settle(Waiter.NOT_ACQUIRED);
         } else {
             // Also one with a single attempt: what becomes of the claim being made tells what becomes of it.
-            w.inLine = true;
             w.enteredBefore = stepsBegun + 1;
-            waiters.addLast(w);
+            line.addLast(w);
         }
         return true;
     }
@@ -128,13 +120,9 @@ final class LocalQueue {
                     keeper.releaseBehind(unconfirmed);
                 }
             } else if (w.inLine) {
-                gone++;
-                if (gone > 16 && gone > waiters.size() / 2) {
-                    waiters.removeIf(other -> other.outcome == Waiter.GONE);
-                    gone = 0;
-                }
+                line.left();
             }
-            if (pending != null && live() == 0) {
+            if (pending != null && line.size() == 0) {
                 withdrawn = drop(pending);
             }
             goOn();
@@ -155,7 +143,7 @@ final class LocalQueue {
             }
             if (shut) {
                 driver = null;
-                settle(w, closed());
+                w.settle(closed());
                 return true;
             }
             w.working = true;
@@ -231,7 +219,7 @@ final class LocalQueue {
             driver = null;
             goOn();
         } else {
-            settle(w, Waiter.DRIVE);
+            w.settle(Waiter.DRIVE);
         }
     }
 
@@ -269,8 +257,8 @@ final class LocalQueue {
             p.inStep = false;
             p.queued(answer, p.sent, now());
             backInLine(w);
-            settleThoseWhoTryOnce(Long.MAX_VALUE);
-            if (shut || live() == 0) {
+            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
+            if (shut || line.size() == 0) {
                 withdrawn = drop(p);
                 if (shut) {
                     settleAllClosed();
@@ -298,13 +286,13 @@ final class LocalQueue {
             settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
             if (w.once) {
                 // The step lay within the attempts of those who were here when it began: it answers theirs, too.
-                settleThoseWhoTryOnce(stepsBegun);
+                line.tellThoseWhoTryOnce(stepsBegun);
             }
             goOn();
         } else {
-            settleThoseWhoTryOnce(Long.MAX_VALUE);
+            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
             w.restUntil = now() + answer.retryAfter().toNanos();
-            settle(w, Waiter.REST);
+            w.settle(Waiter.REST);
         }
     }
 
@@ -334,13 +322,13 @@ final class LocalQueue {
             Hold hold = newHold(p, answer, Math.max(start, 0));
             boolean unsure = start < 0 || !hold.isValid(now());
             if (unsure || (!answer.confirmed() && want.settings().mustConfirm())) {
-                Waiter w = poll();
+                Waiter w = line.poll();
                 if (w == null) {
                     unusable = hold;
                 } else {
                     driver = w;
                     w.toConfirm = hold;
-                    settle(w, Waiter.CONFIRM);
+                    w.settle(Waiter.CONFIRM);
                 }
             } else if (!distribute(hold)) {
                 unusable = hold;
@@ -367,40 +355,12 @@ final class LocalQueue {
                 return;
             }
             drop(p);
-            for (Waiter w = poll(); w != null; w = poll()) {
-                settle(w, cause.because("gave up waiting for '" + want.name() + "'"));
+            for (Waiter w = line.poll(); w != null; w = line.poll()) {
+                w.settle(cause.because("gave up waiting for '" + want.name() + "'"));
             }
             goOn();
         }
         keeper.steps().withdrawBehind(p.claim.asStray(), lane);
-    }
-
-    /** Ends a hold whose validity has run out, or is left to run out; the store keeps it until {@link Hold#endsAt}. */
-    void runOut(Hold hold, Reason reason) {
-        lose(hold, reason, Math.max(0, hold.endsAt - now()));
-    }
-
-    /** Ends a hold that the store has given up, or is about to. */
-    void lose(Hold hold, Reason reason) {
-        lose(hold, reason, 0);
-    }
-
-    private void lose(Hold hold, Reason reason, long remaining) {
-        List<Possession> told;
-        synchronized (this) {
-            if (hold.state != Hold.State.HELD) {
-                return;
-            }
-            hold.state = Hold.State.LOST;
-            told = new ArrayList<>(hold.possessions());
-            for (Possession possession : told) {
-                possession.markLost(reason, remaining);
-            }
-            detach(hold);
-            goOn();
-        }
-        keeper.renewer().remove(hold);
-        told.forEach(Possession::tell);
     }
 
     /** The keeper is being closed: all who wait end. */
@@ -412,7 +372,7 @@ final class LocalQueue {
             Waiter d = driver;
             if (d != null && !d.working) {
                 driver = null;
-                settle(d, closed());
+                d.settle(closed());
             }
             if (pending != null) {
                 withdrawn = drop(pending);
@@ -424,159 +384,45 @@ final class LocalQueue {
         }
     }
 
-    // ---- What the user does with a possession ----
-
-    /** See {@link io.lockkeeper.Lease#release()}. */
-    boolean release(Possession p) {
-        Hold hold = p.hold;
-        boolean last;
-        synchronized (this) {
-            if (p.state == Hold.State.RELEASED) {
-                return true;
-            }
-            last = p.state == Hold.State.HELD && hold.isValid(now());
-            if (last) {
-                p.state = Hold.State.RELEASED;
-                last = hold.remove(p) && !passOn(hold);
-                if (last) {
-                    hold.state = Hold.State.RELEASED;
-                    detach(hold);
-                }
-            } else if (p.state == Hold.State.LOST) {
-                keeper.tidyUpAfterLoss(p);
-                return false;
-            }
-        }
-        if (p.state == Hold.State.HELD) {
-            runOut(hold, hold.reasonAtEnd());
-            return release(p);
-        }
-        if (!last) {
-            keeper.released(p);
-            return true;
-        }
-        keeper.renewer().remove(hold);
-        boolean released = true; // also when the store cannot be told: it is repeated behind
-        try {
-            released = keeper.steps().release(hold);
-        } finally {
-            if (released) {
-                keeper.released(p);
-            }
-            synchronized (this) {
-                goOn();
-            }
-        }
-        if (!released) {
-            synchronized (this) {
-                p.markLostAtRelease();
-            }
-            p.tell();
-        }
-        return released;
-    }
-
-    /** A possession that ran out before the waiter could take it. */
-    void discard(Possession p) {
-        runOut(p.hold, p.hold.reasonAtEnd());
-        keeper.releaseBehind(p.hold);
-    }
-
-    /** See {@link io.lockkeeper.Lease#renew}. */
-    boolean renew(Possession p, Duration lease) {
-        if (p.state == Hold.State.RELEASED || p.lossIfAny() != null) {
-            return false;
-        }
-        return renewed(p.hold, keeper.steps().renew(p.hold, p.hold.cap(lease, now())));
-    }
-
-    /** What a renewal said of a hold. Validity that has ended meanwhile stays ended. */
-    boolean renewed(Hold hold, Steps.Renewed renewed) {
-        synchronized (this) {
-            if (hold.state != Hold.State.HELD) {
-                return false;
-            }
-            if (hold.isValid(now()) && renewed.outcome() instanceof Renewal.Kept kept) {
-                hold.extend(renewed.sent(), kept.remaining());
-                return true;
-            }
-        }
-        if (renewed.outcome() instanceof Renewal.Lost lost) {
-            lose(hold, lost.reason());
-            if (lost.reason() == Reason.BROKEN) {
-                keeper.releaseBehind(hold); // acknowledges
-            }
-        } else {
-            runOut(hold, hold.reasonAtEnd());
-        }
-        return false;
-    }
-
-    /** Turns an exclusive possession into a shared one, with no gap; null when it was lost. */
-    @Nullable
-    Possession downgrade(Possession p) {
-        Grant asIs;
-        synchronized (this) {
-            if (!p.isValid()) {
-                return null;
-            }
-            asIs = p.hold.grantFrom(p.token);
-        }
-        Optional<Grant> shared = keeper.steps().downgrade(asIs, lane);
-        if (shared.isEmpty()) {
-            lose(p.hold, Reason.EXPIRED);
-            return null;
-        }
-        synchronized (this) {
-            if (!p.isValid()) {
-                return null;
-            }
-            p.state = Hold.State.RELEASED;
-            Possession reader = p.hold.downgraded(shared.get(), p, now());
-            reader.accept();
-            detach(p.hold);
-            goOn();
-            return reader;
-        }
-    }
-
-    // ---- The rest is called with the monitor held ----
+    // ---- The rest is called with the monitor held, by a hold as well ----
 
     /** Gives a hold to those who wait: to the first, or to all readers; false when nobody wants it. */
     private boolean distribute(Hold hold) {
         long now = now();
-        Waiter w = poll();
+        Waiter w = line.poll();
         if (w == null) {
             return false;
         }
         keeper.renewer().add(hold);
         current = want.isShareable() ? hold : null;
-        settle(w, hold.issue(w, now));
-        while (want.mode() == Mode.SHARED && hold.mayJoin(now) && (w = poll()) != null) {
-            settle(w, hold.issue(w, now));
+        w.settle(hold.issue(w, now));
+        while (want.mode() == Mode.SHARED && hold.mayJoin(now) && (w = line.poll()) != null) {
+            w.settle(hold.issue(w, now));
         }
         if (want.mode() != Mode.SHARED) {
-            settleThoseWhoTryOnce(Long.MAX_VALUE);
-        } else if (live() > 0) {
+            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
+        } else if (line.size() > 0) {
             current = null; // its block is used up: the rest needs another claim
         }
         return true;
     }
 
-    private boolean passOn(Hold hold) {
-        if (hold != current || want.mode() == Mode.SHARED || live() == 0) {
+    /** Gives a hold that was released to the next waiter; false when it must go back to the store. */
+    boolean passOn(Hold hold) {
+        if (hold != current || want.mode() == Mode.SHARED || line.size() == 0) {
             return false;
         }
         long now = now();
-        Waiter next = hold.mayPassOn(now) ? poll() : null;
+        Waiter next = hold.mayPassOn(now) ? line.poll() : null;
         if (next == null) {
             return false;
         }
-        settle(next, hold.issue(next, now));
+        next.settle(hold.issue(next, now));
         return true;
     }
 
-    private void detach(Hold hold) {
+    /** Forgets a hold that ends, or that nobody may be given any more. */
+    void detach(Hold hold) {
         if (current == hold) {
             current = null;
         }
@@ -596,15 +442,14 @@ final class LocalQueue {
         w.working = false;
         if (w.outcome != Waiter.GONE) {
             w.outcome = null;
-            w.inLine = true;
-            waiters.addFirst(w);
+            line.addFirst(w);
         }
     }
 
     /** Restores the invariant that whoever waits waits for something; else this queue is done. */
-    private void goOn() {
+    void goOn() {
         if (driver == null && pending == null && current == null) {
-            Waiter next = poll();
+            Waiter next = line.poll();
             if (next != null) {
                 appoint(next);
             } else if (!dead) {
@@ -616,51 +461,19 @@ final class LocalQueue {
 
     private void appoint(Waiter w) {
         driver = w;
-        settle(w, Waiter.DRIVE);
-    }
-
-    private int live() {
-        return waiters.size() - gone;
-    }
-
-    private @Nullable Waiter poll() {
-        for (Waiter w = waiters.pollFirst(); w != null; w = waiters.pollFirst()) {
-            w.inLine = false;
-            if (w.outcome != Waiter.GONE) {
-                return w;
-            }
-            gone--;
-        }
-        return null;
-    }
-
-    /** The name is taken: so those with a single attempt are told who came before a step began. */
-    private void settleThoseWhoTryOnce(long step) {
-        waiters.removeIf(w -> {
-            if (w.once && w.outcome == null && w.enteredBefore <= step) {
-                w.inLine = false;
-                settle(w, Waiter.NOT_ACQUIRED);
-                return true;
-            }
-            return false;
-        });
+        w.settle(Waiter.DRIVE);
     }
 
     private void settleAllClosed() {
-        for (Waiter w = poll(); w != null; w = poll()) {
-            settle(w, closed());
+        for (Waiter w = line.poll(); w != null; w = line.poll()) {
+            w.settle(closed());
         }
     }
 
     private void settleUnlessGone(Waiter w, Object outcome) {
         if (w.outcome != Waiter.GONE) {
-            settle(w, outcome);
+            w.settle(outcome);
         }
-    }
-
-    private static void settle(Waiter w, Object outcome) {
-        w.outcome = outcome;
-        w.wake();
     }
 
     private Hold newHold(Pending p, Answer.Granted answer, long start) {

@@ -95,7 +95,7 @@ final class Possession {
     @Nullable
     LeaseLost lossIfAny() {
         if (state == Hold.State.HELD && !isValid()) {
-            hold.queue.runOut(hold, hold.reasonAtEnd());
+            hold.runOut(hold.reasonAtEnd());
         }
         synchronized (hold.queue) {
             return loss;

@@ -87,9 +87,9 @@ final class Renewer implements Timer.Pass {
         long next = Long.MAX_VALUE;
         for (Hold hold : holds.values()) {
             if (now >= hold.tellAt) {
-                hold.queue.runOut(hold, hold.reasonAtEnd());
+                hold.runOut(hold.reasonAtEnd());
             } else if (isAbandoned(hold)) {
-                hold.queue.runOut(hold, Reason.OWNER_DIED);
+                hold.runOut(Reason.OWNER_DIED);
             } else {
                 next = Math.min(next, hold.tellAt);
                 if (!hold.renewing && hold.renewAt != Long.MAX_VALUE) {
@@ -195,7 +195,7 @@ final class Renewer implements Timer.Pass {
         for (int i = 0; i < batch.holds.size(); i++) {
             Hold hold = batch.holds.get(i);
             hold.failing = false;
-            hold.queue.renewed(hold, new Steps.Renewed(renewal.holds().get(i), sent));
+            hold.renewed(new Steps.Renewed(renewal.holds().get(i), sent));
         }
         for (int i = 0; i < batch.queued.size(); i++) {
             refreshed(batch.queued.get(i), renewal.queued().get(i), sent);

@@ -109,7 +109,7 @@ final class ThreadHold {
                 throw notHeld(lease.possession().lossIfAny());
             }
         } else if (mode == Mode.EXCLUSIVE && writes == 0) {
-            Possession reader = lease.possession().hold.queue.downgrade(lease.possession());
+            Possession reader = lease.possession().hold.downgrade(lease.possession());
             if (reader == null) {
                 throw notHeld(lease.possession().lossIfAny());
             }

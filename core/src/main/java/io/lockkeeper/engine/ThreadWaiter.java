@@ -44,7 +44,7 @@ final class ThreadWaiter extends Waiter {
                     if (possession.accept()) {
                         return possession;
                     }
-                    queue.discard(possession);
+                    possession.hold.discard();
                     if (once || isLate(ticker)) {
                         return null;
                     }

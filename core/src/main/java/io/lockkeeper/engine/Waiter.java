@@ -63,6 +63,12 @@ abstract class Waiter {
         return trace;
     }
 
+    /** Gives it an outcome; called under the queue's monitor. */
+    final void settle(Object settled) {
+        outcome = settled;
+        wake();
+    }
+
     /** Called under the queue's monitor after the outcome was set: must not block, do I/O or run user code. */
     abstract void wake();
 

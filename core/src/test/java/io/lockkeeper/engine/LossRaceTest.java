@@ -128,7 +128,7 @@ final class LossRaceTest {
             List<Object> results = race.run(
                     lease::release,
                     () -> {
-                        hold.queue.runOut(hold, Reason.EXPIRED);
+                        hold.runOut(Reason.EXPIRED);
                         return lease.isValid();
                     },
                     () -> rig.keeper.renewer().run(hold.tellAt) > 0);

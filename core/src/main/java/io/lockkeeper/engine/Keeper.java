@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -199,6 +200,11 @@ public final class Keeper implements Signals {
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
+    }
+
+    /** What a wait without end has brought. */
+    static LeaseHandle acquired(@Nullable LeaseHandle handle) {
+        return Objects.requireNonNull(handle, "a wait without end ended with nothing");
     }
 
     LocalQueue queueFor(Want want) {

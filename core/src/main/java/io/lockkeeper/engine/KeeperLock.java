@@ -46,7 +46,7 @@ final class KeeperLock extends AbstractLock {
     @Override
     public Lease acquire() throws InterruptedException {
         refuseToWaitForMyself();
-        return acquired(keeper.acquire(want, null, FOR_EVER, true));
+        return Keeper.acquired(keeper.acquire(want, null, FOR_EVER, true));
     }
 
     @Override
@@ -62,7 +62,7 @@ final class KeeperLock extends AbstractLock {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         keeper.ensureOpen();
-        return new FutureWaiter<Lease>(keeper, want, FOR_EVER, KeeperLock::acquired).begin();
+        return new FutureWaiter<Lease>(keeper, want, FOR_EVER, Keeper::acquired).begin();
     }
 
     @Override
@@ -70,10 +70,6 @@ final class KeeperLock extends AbstractLock {
         keeper.ensureOpen();
         long nanos = Checks.waitNanos(wait);
         return new FutureWaiter<Optional<Lease>>(keeper, want, nanos, Optional::ofNullable).begin();
-    }
-
-    private static LeaseHandle acquired(@Nullable LeaseHandle handle) {
-        return Objects.requireNonNull(handle, "an unlimited wait ended with nothing");
     }
 
     void refuseToWaitForMyself() {
@@ -89,7 +85,7 @@ final class KeeperLock extends AbstractLock {
     @Override
     public void lock() {
         if (!reenter()) {
-            hold(acquired(keeper.acquireUninterruptibly(want, Thread.currentThread(), FOR_EVER)));
+            hold(Keeper.acquired(keeper.acquireUninterruptibly(want, Thread.currentThread(), FOR_EVER)));
         }
     }
 
@@ -99,7 +95,7 @@ final class KeeperLock extends AbstractLock {
             throw new InterruptedException();
         }
         if (!reenter()) {
-            hold(acquired(keeper.acquire(want, Thread.currentThread(), FOR_EVER, true)));
+            hold(Keeper.acquired(keeper.acquire(want, Thread.currentThread(), FOR_EVER, true)));
         }
     }
 

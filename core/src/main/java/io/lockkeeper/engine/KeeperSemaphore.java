@@ -8,10 +8,8 @@ import io.lockkeeper.LockInfo;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Mode;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /** A semaphore of one keeper; each acquisition is a claim of its own. */
 final class KeeperSemaphore implements DistributedSemaphore {
@@ -41,7 +39,7 @@ final class KeeperSemaphore implements DistributedSemaphore {
 
     @Override
     public Lease acquire(int permits) throws InterruptedException {
-        return acquired(keeper.acquire(want(permits), null, Long.MAX_VALUE, true));
+        return Keeper.acquired(keeper.acquire(want(permits), null, Long.MAX_VALUE, true));
     }
 
     @Override
@@ -62,11 +60,7 @@ final class KeeperSemaphore implements DistributedSemaphore {
     @Override
     public CompletableFuture<Lease> acquireAsync(int permits) {
         keeper.ensureOpen();
-        return new FutureWaiter<Lease>(keeper, want(permits), Long.MAX_VALUE, KeeperSemaphore::acquired).begin();
-    }
-
-    private static LeaseHandle acquired(@Nullable LeaseHandle handle) {
-        return Objects.requireNonNull(handle, "an unlimited wait ended with nothing");
+        return new FutureWaiter<Lease>(keeper, want(permits), Long.MAX_VALUE, Keeper::acquired).begin();
     }
 
     @Override

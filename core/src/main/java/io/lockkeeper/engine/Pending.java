@@ -59,7 +59,7 @@ final class Pending {
         answeredAt = answer.at();
         lastContact = now;
         // A millisecond on top, so that the store finds the lease before us ended and not about to end.
-        refreshAt = now + Math.min(answer.retryAfter().toNanos(), SLOWEST_LOOK) + 1_000_000;
+        refreshAt = sentAt + Math.min(answer.retryAfter().toNanos(), SLOWEST_LOOK) + 1_000_000;
     }
 
     /**

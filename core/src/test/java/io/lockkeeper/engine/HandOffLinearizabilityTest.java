@@ -77,7 +77,7 @@ public class HandOffLinearizabilityTest {
 
     @Test
     void inAllInterleavings() {
-        SmallKeeper.modelChecking(Tier.pick(2, 20, 200), Tier.pick(25, 500, 5_000))
+        SmallKeeper.modelChecking(Tier.pick(2, 10, 200), Tier.pick(25, 300, 5_000))
                 .threads(2)
                 .actorsPerThread(2)
                 .sequentialSpecification(Specification.class)

@@ -4,6 +4,7 @@ package io.lockkeeper.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.Lease;
+import io.lockkeeper.LockInfo;
 import io.lockkeeper.LockOptions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,6 +55,10 @@ final class HandOffRaceTest {
     private KeeperLock waiterLock(Way way) {
         return (way == Way.REMOTE ? others : holders)
                 .lock("x", LockOptions.defaults().fair(way == Way.FAIR));
+    }
+
+    private int waiters(String name) {
+        return holders.keeper.store().inspect(name).map(LockInfo::waiters).orElse(0);
     }
 
     private void assertFree() throws Exception {
@@ -160,6 +165,7 @@ final class HandOffRaceTest {
                 assertThat(future.get().release()).isTrue();
             }
             if (first != null) {
+                Rig.await("it has left the queue of the store", () -> waiters("x") == 0);
                 assertThat(first.release()).isTrue();
             }
             assertFree();

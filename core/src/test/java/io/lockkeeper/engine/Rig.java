@@ -8,6 +8,7 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.Mode;
 import io.lockkeeper.memory.MemoryCore;
 import io.lockkeeper.memory.MemoryStore;
+import io.lockkeeper.spi.LockStore;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Map;
@@ -25,9 +26,13 @@ final class Rig implements AutoCloseable {
     }
 
     Rig(MemoryCore core, @Nullable KeeperListener listener) {
+        this(core, new MemoryStore(core), listener);
+    }
+
+    Rig(MemoryCore core, LockStore store, @Nullable KeeperListener listener) {
         this.core = core;
         this.keeper = new Keeper(
-                new MemoryStore(core),
+                store,
                 new Config(
                         "rig",
                         LockOptions.defaults(),
@@ -53,11 +58,15 @@ final class Rig implements AutoCloseable {
 
     /** Nothing is left of all that was done: no hold, no queue, no claim, here or in the store. */
     void assertNothingIsLeft() throws Exception {
+        assertNothingIsLeftHere();
+        await("nothing is left in the store", () -> core.size() == 0);
+    }
+
+    void assertNothingIsLeftHere() throws Exception {
         await("no hold is left in the renewer", () -> keeper.renewer().holds().isEmpty());
         await("no claim is left in the renewer", () -> keeper.renewer().queued().isEmpty());
         await("no local queue is left", () -> map("queues").isEmpty());
         await("no pending claim is left", () -> map("pending").isEmpty());
-        await("nothing is left in the store", () -> core.size() == 0);
     }
 
     private Map<?, ?> map(String field) {

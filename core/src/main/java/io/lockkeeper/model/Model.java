@@ -84,10 +84,11 @@ public final class Model implements Ledger {
         if (--untilSweep <= 0) {
             sweep();
         }
-        List<Signal> told = signals;
-        if (!told.isEmpty()) {
-            signals = new ArrayList<>(2);
+        if (signals.isEmpty()) {
+            return new Step<>(answer, List.of()); // not the list itself: later commands add to it
         }
+        List<Signal> told = signals;
+        signals = new ArrayList<>(2);
         return new Step<>(answer, told);
     }
 

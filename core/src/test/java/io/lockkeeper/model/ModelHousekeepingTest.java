@@ -47,6 +47,20 @@ final class ModelHousekeepingTest {
     }
 
     @Test
+    void theSignalsOfAStepDoNotGrowWithLaterSteps() {
+        Model model = new Model(Bench.INCARNATION);
+        Model.Step<?> quiet = model.apply(new Command.Inspect("x"), 1_000_000);
+        StoreTime deadline = new StoreTime(Bench.INCARNATION, Long.MAX_VALUE);
+        Claim holder = new Claim("x", new ClaimId("a", 1), Bench.terms(Mode.EXCLUSIVE), deadline, false);
+        Claim waiter = new Claim("x", new ClaimId("b", 1), Bench.terms(Mode.EXCLUSIVE), deadline, false);
+        model.apply(new Command.Claim(holder), 1_000_001);
+        model.apply(new Command.Claim(waiter), 1_000_002);
+        Model.Step<?> handOver = model.apply(new Command.Withdraw(holder), 1_000_003);
+        assertThat(handOver.signals()).hasSize(1);
+        assertThat(quiet.signals()).isEmpty();
+    }
+
+    @Test
     void timeNeverRunsBackwards() {
         Model model = new Model(Bench.INCARNATION);
         model.apply(new Command.Inspect("x"), 5_000_000);

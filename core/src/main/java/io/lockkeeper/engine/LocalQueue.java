@@ -70,6 +70,7 @@ final class LocalQueue {
         if (dead) {
             return false;
         }
+        w.in = this;
         if (w.outcome == Waiter.GONE) {
             goOn(); // if nobody else is here, this queue is done
             return true;
@@ -104,6 +105,9 @@ final class LocalQueue {
     boolean leave(Waiter w) {
         Pending withdrawn = null;
         synchronized (this) {
+            if (w.in != this) {
+                return false; // it is on its way into another queue, and looks for itself whether it is still wanted
+            }
             Object o = w.outcome;
             if (o == Waiter.GONE || o == Waiter.NOT_ACQUIRED || o instanceof Possession || o instanceof Throwable) {
                 return false;

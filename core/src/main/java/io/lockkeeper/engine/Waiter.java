@@ -35,6 +35,9 @@ abstract class Waiter {
     /** Null while it waits. Changed only under the queue's monitor. */
     volatile @Nullable Object outcome;
 
+    /** The queue it has entered last. */
+    volatile @Nullable LocalQueue in;
+
     // Guarded by the queue.
     @Nullable
     Hold toConfirm;

@@ -30,7 +30,9 @@ public interface Inspector {
 
     /**
      * Ends the hold of {@code name} that has {@code token}, in safety: the name stays closed until the holder has been
-     * told and knows, or its lease has ended, and for {@code lockDelay} after that.
+     * told and knows, or its lease has ended, and for {@code lockDelay} after that. A holder that listens for loss
+     * ({@link Lease#onLost}, {@link Lease#interruptOnLoss}) knows when it has released the lease, or has had its time to
+     * stop ({@link LeaseLost#remaining()}); one that does not, as soon as it has heard of it.
      *
      * @return false when no such hold was found
      */

@@ -6,8 +6,11 @@ import io.lockkeeper.engine.Primitives;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreProvider;
 import io.lockkeeper.spi.StoreUrl;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -292,13 +295,25 @@ public final class Lockkeeper implements AutoCloseable {
         }
 
         private static String hostAndPid() {
-            String host;
-            try {
-                host = InetAddress.getLocalHost().getHostName();
-            } catch (UnknownHostException e) {
-                host = "localhost";
+            return hostName() + ":" + ProcessHandle.current().pid();
+        }
+
+        /** What the machine calls itself, if possible without asking a resolver, which can take long where there is none. */
+        private static String hostName() {
+            String fromShell = System.getenv("HOSTNAME");
+            if (fromShell != null && !fromShell.isBlank()) {
+                return fromShell;
             }
-            return host + ":" + ProcessHandle.current().pid();
+            try {
+                return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+            } catch (IOException e) {
+                // Not Linux.
+            }
+            try {
+                return InetAddress.getLocalHost().getHostName();
+            } catch (UnknownHostException e) {
+                return "localhost";
+            }
         }
     }
 }

@@ -80,12 +80,17 @@ final class Hold {
         long ends = Math.min(hardEnd, sent + lasts - lasts / MARGIN_PARTS - FIXED_MARGIN - skew);
         if (ends > endsAt) {
             endsAt = ends;
-            tellAt = ends - Math.min(lasts / 10, LONGEST_NOTICE);
+            tellAt = ends - notice(lasts);
         }
         // The store itself lets go at about the longest hold then: there is nothing more to renew.
         capped = hardEnd != Long.MAX_VALUE && sent + lasts + lasts / 50 + 10_000_000 >= hardEnd;
         // Two more tries fit in before validity ends.
         renewAt = settings.renewed() && !capped ? sent + lasts / 3 : Long.MAX_VALUE;
+    }
+
+    /** The time to stop in that a lease of so many nanoseconds has at its end. */
+    private static long notice(long lease) {
+        return Math.min(lease / 10, LONGEST_NOTICE);
     }
 
     /** The lease that a renewal may ask for: never beyond the longest hold. */
@@ -123,11 +128,44 @@ final class Hold {
         lose(reason, 0);
     }
 
-    private void lose(Reason reason, long remaining) {
+    /**
+     * Ends it because the store wants it back. Whoever listens gets its time to stop before the store is told that the
+     * holder knows, unless it says earlier, by releasing, that it is done.
+     */
+    void recall() {
+        long now = now();
+        long notice = 0;
+        synchronized (queue) {
+            if (possessions.stream().anyMatch(Possession::isListenedTo)) {
+                notice = Math.max(
+                        0, Math.min(endsAt - now, notice(settings.lease().toNanos())));
+            }
+        }
+        if (lose(Reason.BROKEN, notice)) {
+            if (notice == 0) {
+                acknowledge();
+            } else {
+                keeper().timer().schedule(now + notice, this::acknowledge);
+            }
+        }
+    }
+
+    private void acknowledge() {
+        boolean first;
+        synchronized (queue) {
+            first = startTidying();
+        }
+        if (first) {
+            keeper().releaseBehind(this);
+        }
+    }
+
+    /** False when it had been lost or released before. */
+    private boolean lose(Reason reason, long remaining) {
         List<Possession> told;
         synchronized (queue) {
             if (state != State.HELD) {
-                return;
+                return false;
             }
             state = State.LOST;
             told = new ArrayList<>(possessions);
@@ -139,6 +177,7 @@ final class Hold {
         }
         keeper().renewer().remove(this);
         told.forEach(Possession::tell);
+        return true;
     }
 
     /** See {@link io.lockkeeper.Lease#release()}. */
@@ -224,9 +263,10 @@ final class Hold {
             }
         }
         if (renewed.outcome() instanceof Renewal.Lost lost) {
-            lose(lost.reason());
             if (lost.reason() == Reason.BROKEN) {
-                keeper().releaseBehind(this); // acknowledges
+                recall();
+            } else {
+                lose(lost.reason());
             }
         } else {
             runOut(reasonAtEnd());

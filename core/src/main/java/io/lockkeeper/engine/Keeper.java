@@ -355,8 +355,7 @@ public final class Keeper implements Signals {
     public void recalled(ClaimId claim) {
         Hold hold = renewer.hold(claim);
         if (hold != null) {
-            hold.lose(Reason.BROKEN);
-            releaseBehind(hold); // acknowledges: the holder knows
+            hold.recall();
         }
     }
 

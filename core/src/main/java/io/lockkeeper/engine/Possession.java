@@ -119,6 +119,11 @@ final class Possession {
         }
     }
 
+    /** Whether anybody wants to be told of its loss; called with the queue's monitor held. */
+    boolean isListenedTo() {
+        return listened && accepted;
+    }
+
     void interruptOnLoss(Thread thread) {
         synchronized (hold.queue) {
             listened = true;

@@ -64,6 +64,20 @@ abstract class BreakContract extends FaultContract {
     }
 
     @Test
+    void whoListensHasTimeToStop() throws Exception {
+        Lease lease = hold(keeper().lock(name(), keptSafely()));
+        CompletableFuture<LeaseLost> loss = lossOf(lease);
+        Lockkeeper breaker = keeper();
+        Future<Entry> next = queue(breaker.lock(name(), keptSafely()));
+        awaitWaiters(breaker, name(), 1);
+        long asked = System.nanoTime();
+        assertThat(breakHold(breaker, lease)).isTrue();
+        Duration remaining = get(loss).remaining();
+        assertThat(remaining).isPositive();
+        assertPassed("the time to stop", asked, get(next).at(), remaining);
+    }
+
+    @Test
     void theNameStaysClosedUntilTheHoldersRenewalLearnsOfIt() throws Exception {
         FaultyStore store = faulty();
         Lease lease = hold(keeper(store).lock(name(), keptSafely()));

@@ -8,6 +8,7 @@ module io.lockkeeper.core {
     exports io.lockkeeper.model to
             io.lockkeeper.testkit,
             io.lockkeeper.tck,
+            io.lockkeeper.sql,
             io.lockkeeper.cell;
     exports io.lockkeeper.memory to
             io.lockkeeper.testkit,

@@ -234,7 +234,7 @@ public final class NameState {
     // ---- The rules ----
 
     /** Ends what is overdue and lets in whoever can be let in. */
-    void catchUp(Ledger ledger) {
+    public void catchUp(Ledger ledger) {
         long now = ledger.time().micros();
         for (Iterator<Held> all = holders.iterator(); all.hasNext(); ) {
             Held held = all.next();

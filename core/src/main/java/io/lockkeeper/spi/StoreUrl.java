@@ -4,6 +4,7 @@ package io.lockkeeper.spi;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -79,6 +80,11 @@ public final class StoreUrl {
     /** A parameter's value, if it is given. */
     public Optional<String> parameter(String name) {
         return Optional.ofNullable(parameters.get(name));
+    }
+
+    /** All parameters, decoded, in the order in which they are given. Values may be secret. */
+    public Map<String, String> parameters() {
+        return Collections.unmodifiableMap(parameters);
     }
 
     /** A parameter's value as a duration, such as {@code 500ms}, {@code 10s}, {@code 2m}, if it is given. */

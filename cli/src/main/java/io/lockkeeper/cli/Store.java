@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.cli;
+
+import io.lockkeeper.KeeperListener;
+import io.lockkeeper.Lockkeeper;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of all commands, and the store that they lead to. */
+final class Store {
+    @Option(
+            names = "--store",
+            paramLabel = "URL|@FILE",
+            description = "Where the locks are; @FILE holds a URL in its first line. Default: $LOCKKEEPER_STORE, else a"
+                    + " file in your state directory.")
+    private @Nullable String store;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    @SuppressWarnings("UnusedVariable") // picocli sees to it
+    private boolean help;
+
+    /** A command is in less of a hurry than a server: a machine that starts twenty of us at once is slow for a while. */
+    private static final Duration STEP = Duration.ofSeconds(5);
+
+    Lockkeeper open() {
+        return open(null);
+    }
+
+    Lockkeeper open(@Nullable KeeperListener listener) {
+        String url = url();
+        Secrets.learn(url);
+        Lockkeeper.Builder builder = Lockkeeper.builder(url).clientName(clientName());
+        if (!url.contains("operationTimeout=")) {
+            builder.operationTimeout(STEP);
+        }
+        if (listener != null) {
+            builder.listener(listener);
+        }
+        return builder.build();
+    }
+
+    private String url() {
+        String given = store;
+        if (given == null) {
+            given = System.getenv("LOCKKEEPER_STORE");
+        }
+        if (given == null || given.isEmpty()) {
+            return "file:" + stateFile();
+        }
+        return given.startsWith("@") ? read(given.substring(1)) : given;
+    }
+
+    private static String read(String file) {
+        try {
+            List<String> lines = Files.readAllLines(Path.of(file));
+            if (lines.isEmpty() || lines.get(0).isBlank()) {
+                throw new Failure(Exit.USAGE, "the first line of " + file + " should be a store's URL, and is empty");
+            }
+            return lines.get(0).strip();
+        } catch (CharacterCodingException e) {
+            throw new Failure(Exit.USAGE, file + " is not a text file");
+        } catch (IOException e) {
+            throw new Failure(Exit.USAGE, "cannot read " + file + ", which should hold the store's URL");
+        }
+    }
+
+    private static Path stateFile() {
+        String state = System.getenv("XDG_STATE_HOME");
+        String home = System.getenv("HOME");
+        if (state != null && state.startsWith("/")) {
+            return Path.of(state, "lockkeeper", "locks.db");
+        }
+        return Path.of(
+                home == null || home.isEmpty() ? System.getProperty("user.home") : home,
+                ".local",
+                "state",
+                "lockkeeper",
+                "locks.db");
+    }
+
+    /** Asking the resolver for our own name can take seconds; the launcher's shell knows it. */
+    private static String clientName() {
+        String host = System.getProperty("lockkeeper.host", "");
+        return (host.isBlank() || host.length() > 150 ? "localhost" : host) + ":"
+                + ProcessHandle.current().pid();
+    }
+}

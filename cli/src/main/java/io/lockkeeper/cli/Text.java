@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.cli;
+
+import io.lockkeeper.LockInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Values as people write and read them. */
+final class Text {
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
+
+    private Text() {}
+
+    /** Reads {@code 500ms}, {@code 10s}, {@code 1m30s}, {@code 2h} or {@code 0}. */
+    static Duration duration(String option, String text) {
+        if (text.equals("0")) {
+            return Duration.ZERO;
+        }
+        Duration sum = Duration.ZERO;
+        Matcher m = DURATION.matcher(text);
+        int at = 0;
+        while (m.find() && m.start() == at) {
+            long n = Long.parseLong(m.group(1));
+            sum = sum.plus(
+                    switch (m.group(2)) {
+                        case "ms" -> Duration.ofMillis(n);
+                        case "s" -> Duration.ofSeconds(n);
+                        case "m" -> Duration.ofMinutes(n);
+                        default -> Duration.ofHours(n);
+                    });
+            at = m.end();
+        }
+        if (at == 0 || at != text.length()) {
+            throw new Failure(
+                    Exit.USAGE, option + " is '" + text + "'; it takes a duration such as 500ms, 10s, 1m30s or 2h");
+        }
+        return sum;
+    }
+
+    static String brief(Duration duration) {
+        long seconds = duration.toSeconds();
+        if (seconds < 10 && duration.toMillisPart() > 0) {
+            return String.format(java.util.Locale.ROOT, "%.1f s", duration.toMillis() / 1000.0);
+        }
+        if (seconds < 120) {
+            return seconds + " s";
+        }
+        if (seconds < 7200) {
+            return seconds / 60 + " min " + seconds % 60 + " s";
+        }
+        return seconds / 3600 + " h " + seconds / 60 % 60 + " min";
+    }
+
+    /** How long ago; the store's clock may be ahead of ours. */
+    static String age(Instant since) {
+        Duration age = Duration.between(since, Instant.now());
+        return brief(age.isNegative() ? Duration.ZERO : Duration.ofSeconds(age.toSeconds()));
+    }
+
+    /** {@code billing-7 (pid 4711)} for a client that is named {@code billing-7:4711}. */
+    static String client(LockInfo.Hold hold) {
+        String client = hold.client();
+        int colon = client.lastIndexOf(':');
+        boolean hasPid = colon > 0
+                && colon < client.length() - 1
+                && client.substring(colon + 1).chars().allMatch(c -> c >= '0' && c <= '9');
+        return safe(hasPid ? client.substring(0, colon) + " (pid " + client.substring(colon + 1) + ")" : client);
+    }
+
+    /** Without anything that a terminal might obey: names are anybody's. */
+    static String safe(String text) {
+        return escape(text, false);
+    }
+
+    static String safeLines(String text) {
+        return escape(text, true);
+    }
+
+    private static String escape(String text, boolean lines) {
+        StringBuilder out = new StringBuilder(text.length());
+        text.codePoints().forEach(c -> {
+            if (lines && c == '\n') {
+                out.append('\n');
+            } else if (isHarmless(c)) {
+                out.appendCodePoint(c);
+            } else {
+                out.append(String.format("\\u%04x", c));
+            }
+        });
+        return out.toString();
+    }
+
+    private static boolean isHarmless(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The command line. */
+module io.lockkeeper.cli {
+    requires io.lockkeeper.core;
+    requires static org.jspecify;
+    requires info.picocli;
+    requires jdk.unsupported;
+
+    opens io.lockkeeper.cli to
+            info.picocli;
+
+    provides System.LoggerFinder with
+            io.lockkeeper.cli.Warnings;
+}

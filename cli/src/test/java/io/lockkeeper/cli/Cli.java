@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.cli;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/** Runs the real command in processes of its own, with a state directory of its own. */
+final class Cli {
+    private final Path folder;
+    private final Map<String, String> environment = new HashMap<>();
+
+    Cli(Path folder) {
+        this.folder = folder;
+        environment.put("XDG_STATE_HOME", folder.resolve("state").toString());
+    }
+
+    Path database() {
+        return folder.resolve("state/lockkeeper/locks.db");
+    }
+
+    /** The same with another variable in its environment. */
+    Cli with(String variable, String value) {
+        Cli other = new Cli(folder);
+        other.environment.putAll(environment);
+        other.environment.put(variable, value);
+        return other;
+    }
+
+    Result run(String... arguments) throws IOException, InterruptedException {
+        return start(arguments).await();
+    }
+
+    Running start(String... arguments) throws IOException {
+        return start(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()), arguments);
+    }
+
+    Running start(ProcessBuilder.Redirect input, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xmx128m",
+                "-Dlockkeeper.host=testhost",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.lockkeeper.cli.Main"));
+        command.addAll(List.of(arguments));
+        String id = UUID.randomUUID().toString();
+        Path out = folder.resolve(id + ".out");
+        Path err = folder.resolve(id + ".err");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectInput(input)
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().remove("LOCKKEEPER_STORE");
+        builder.environment().remove("JAVA_TOOL_OPTIONS");
+        builder.environment().putAll(environment);
+        return new Running(builder.start(), out, err);
+    }
+
+    /** How a command ended. */
+    record Result(int code, String out, String err) {}
+
+    /** A command that has been started. */
+    record Running(Process process, Path outFile, Path errFile) {
+        Result await() throws IOException, InterruptedException {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("the command did not end; it said: " + out() + err());
+            }
+            return new Result(process.exitValue(), out(), err());
+        }
+
+        String out() throws IOException {
+            return Files.readString(outFile, StandardCharsets.UTF_8);
+        }
+
+        String err() throws IOException {
+            return Files.readString(errFile, StandardCharsets.UTF_8);
+        }
+
+        /** Waits until it has said so. */
+        Running says(String text) {
+            Await.until(() -> out().contains(text));
+            return this;
+        }
+
+        void signal(String name) throws IOException, InterruptedException {
+            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
+                    .start()
+                    .waitFor();
+            if (code != 0) {
+                throw new AssertionError("kill failed");
+            }
+        }
+    }
+
+    /** Conditions, with more patience than a busy machine needs. */
+    static final class Await {
+        private Await() {}
+
+        static void until(java.util.concurrent.Callable<Boolean> condition) {
+            await().pollInterval(20, TimeUnit.MILLISECONDS)
+                    .atMost(60, TimeUnit.SECONDS)
+                    .until(condition);
+        }
+    }
+}

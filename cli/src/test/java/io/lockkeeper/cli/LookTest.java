@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.cli.Cli.Await;
+import io.lockkeeper.cli.Cli.Result;
+import io.lockkeeper.cli.Cli.Running;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code ls}, {@code inspect}, {@code watch}, {@code break}, {@code check}, {@code version} and help. */
+class LookTest {
+    /** With all that may not reach a terminal as it is. */
+    private static final String NAME = "night \"ly\"\\ \u001b[31m ü";
+
+    @TempDir
+    Path folder;
+
+    private Cli cli;
+    private Running holder;
+
+    @BeforeEach
+    void hold() throws Exception {
+        cli = new Cli(folder);
+        holder = cli.start(
+                        "run",
+                        NAME,
+                        "--label",
+                        "the\tlabel",
+                        "--",
+                        "sh",
+                        "-c",
+                        "echo $LOCKKEEPER_SEQUENCER; exec sleep 600")
+                .says("lk1:");
+    }
+
+    @AfterEach
+    void release() throws Exception {
+        holder.process().destroy();
+        holder.await();
+    }
+
+    @Test
+    void listsWhoHoldsWhat() throws Exception {
+        List<Map<String, Object>> all =
+                JsonReader.objects(cli.run("ls", "--json").out());
+        assertThat(all).hasSize(1);
+        Map<String, Object> lock = all.get(0);
+        assertThat(lock.keySet()).containsExactly("name", "mode", "limit", "holders", "waiters", "closedForMillis");
+        assertThat(lock)
+                .containsEntry("name", NAME)
+                .containsEntry("mode", "EXCLUSIVE")
+                .containsEntry("waiters", 0L);
+        Map<?, ?> hold = (Map<?, ?>) ((List<?>) lock.get("holders")).get(0);
+        assertThat(hold.get("client")).isEqualTo("testhost:" + holder.process().pid());
+        assertThat(hold.get("label")).isEqualTo("the\tlabel");
+        assertThat(hold.get("token")).isEqualTo(holder.out().split(":")[2]);
+        assertThat(Instant.parse((String) hold.get("since")))
+                .isBefore(Instant.now().plusSeconds(5));
+        assertThat((Long) hold.get("expiresInMillis")).isBetween(1L, 30_000L);
+
+        Result table = cli.run("ls", "night");
+        assertThat(table.code()).isZero();
+        List<String> lines = table.out().lines().toList();
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(1))
+                .contains("testhost (pid " + holder.process().pid() + ")")
+                .contains("exclusive");
+        assertThat(lines.get(0).indexOf("MODE")).isEqualTo(lines.get(1).indexOf("exclusive"));
+        assertThat(table.out()).doesNotContain("\u001b");
+        Result none = cli.run("ls", "day");
+        assertThat(none.code()).isZero();
+        assertThat(none.out()).isEmpty();
+    }
+
+    @Test
+    void inspectsOneName() throws Exception {
+        Map<String, Object> lock =
+                JsonReader.object(cli.run("inspect", "--json", NAME).out());
+        assertThat(lock).containsEntry("name", NAME);
+        Result text = cli.run("inspect", NAME);
+        assertThat(text.code()).isZero();
+        assertThat(text.out()).contains("held by").contains("token").doesNotContain("\u001b");
+        Result none = cli.run("inspect", "--json", "other");
+        assertThat(none.code()).isEqualTo(1);
+        assertThat(none.out()).isEqualTo("null\n");
+    }
+
+    @Test
+    void checksASequencer() throws Exception {
+        String sequencer = holder.out().strip();
+        assertThat(cli.run("check", sequencer).code()).isZero();
+        assertThat(cli.with("LOCKKEEPER_SEQUENCER", sequencer).run("check").code())
+                .isZero();
+        Result other = cli.run("check", "--json", "lk1:X:1:other");
+        assertThat(other.code()).isEqualTo(1);
+        assertThat(JsonReader.object(other.out()))
+                .containsEntry("sequencer", "lk1:X:1:other")
+                .containsEntry("inForce", false);
+        assertThat(cli.run("check").code()).isEqualTo(64);
+    }
+
+    @Test
+    void breaksOnlyWhatItIsToldTo() throws Exception {
+        Result unasked = cli.run("break", NAME);
+        assertThat(unasked.code()).isEqualTo(64);
+        assertThat(unasked.err()).contains("--yes");
+        assertThat(cli.run("break", NAME, "--yes", "--token", "1").code()).isEqualTo(1);
+        assertThat(cli.run("break", "other", "--yes").code()).isEqualTo(1);
+        assertThat(cli.run("inspect", NAME).code()).isZero();
+        Result broken = cli.run("break", NAME, "--yes", "--json");
+        assertThat(broken.code()).isZero();
+        assertThat((List<?>) JsonReader.object(broken.out()).get("broken")).hasSize(1);
+        assertThat(holder.await().code()).isEqualTo(76);
+    }
+
+    @Test
+    void watchesWhatChanges() throws Exception {
+        Running watch = cli.start("watch", "--json");
+        Running people = cli.start("watch", "x");
+        watch.says("night");
+        assertThat(cli.run(
+                                "run",
+                                "x",
+                                "--",
+                                "sh",
+                                "-c",
+                                "until grep -q '\"x\"' " + watch.outFile() + "; do sleep 0.05; done")
+                        .code())
+                .isZero();
+        people.says("free");
+        Await.until(() -> watch.out().lines().filter(l -> l.contains("\"x\"")).count() == 2);
+        watch.signal("INT");
+        people.signal("TERM");
+        Result result = watch.await();
+        assertThat(result.code()).isEqualTo(130);
+        assertThat(people.await().code()).isEqualTo(143);
+        assertThat(people.out()).contains("held by testhost (pid").doesNotContain("night");
+        result.out().lines().forEach(JsonReader::object);
+    }
+
+    @Test
+    void helpsAndCompletes() throws Exception {
+        for (String command : List.of("run", "ls", "inspect", "watch", "break", "check")) {
+            Result help = cli.run(command, "--help");
+            assertThat(help.code()).isZero();
+            assertThat(help.out())
+                    .contains("Example")
+                    .contains("lockkeeper " + command)
+                    .contains("--store");
+        }
+        assertThat(cli.run("--help").out()).contains("Examples:", "run", "break", "Exit codes", "76");
+        assertThat(JsonReader.object(cli.run("version", "--json").out())).containsKeys("version", "java");
+        assertThat(cli.run("version").out()).startsWith("lockkeeper ").doesNotContain("$");
+        Path script = Files.writeString(
+                folder.resolve("completion"), cli.run("generate-completion").out());
+        assertThat(new ProcessBuilder("bash", "-n", script.toString()).start().waitFor())
+                .isZero();
+        assertThat(script).content().contains("--permits", "inspect");
+    }
+
+    @Test
+    void readsTheStoreFromAFile() throws Exception {
+        Path other = Files.writeString(folder.resolve("url"), "file:" + folder.resolve("other.db") + "\nsecond line\n");
+        assertThat(cli.run("ls", "--json", "--store", "@" + other).out()).isEqualTo("[]\n");
+        assertThat(cli.run("ls", "--json", "--store", "file:" + cli.database()).out())
+                .contains("night");
+        assertThat(cli.with("LOCKKEEPER_STORE", "@" + other).run("ls", "--json").out())
+                .isEqualTo("[]\n");
+    }
+}

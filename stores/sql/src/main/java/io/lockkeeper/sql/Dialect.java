@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The databases, which differ in the text of their SQL and in a few plain facts. A statement is a file: the one in the dialect's
+ * own folder, else the one in the next, else the common one.
+ */
+enum Dialect {
+    POSTGRESQL("postgresql", "common"),
+    MARIADB("mariadb", "common"),
+    MYSQL("mysql", "mariadb"),
+    SQLITE("sqlite", "common"),
+    H2("h2", "common");
+
+    private final String folder;
+    private final String next;
+
+    Dialect(String folder, String next) {
+        this.folder = folder;
+        this.next = next;
+    }
+
+    static Dialect of(Connection connection) throws SQLException {
+        return of(connection.getMetaData().getDatabaseProductName());
+    }
+
+    static Dialect of(String product) {
+        String word = product.toLowerCase(Locale.ROOT);
+        if (word.contains("postgres")) {
+            return POSTGRESQL;
+        }
+        for (Dialect dialect : new Dialect[] {MARIADB, MYSQL, SQLITE, H2}) {
+            if (word.contains(dialect.folder)) {
+                return dialect;
+            }
+        }
+        throw new IllegalArgumentException(
+                "no dialect for '" + product + "'; known are PostgreSQL, MariaDB, MySQL, SQLite and H2");
+    }
+
+    /** Whether the server tells waiters; else they are polled for. */
+    boolean notifies() {
+        return this == POSTGRESQL;
+    }
+
+    /** Whether the statement that claims gives the row whoever has it. */
+    boolean tellsWhoHolds() {
+        return this == MARIADB || this == MYSQL;
+    }
+
+    /** Whether a place in a queue is taken with one statement. */
+    boolean appendsAtOnce() {
+        return this == POSTGRESQL || this == MARIADB;
+    }
+
+    /** How many µs the clock may stand still. */
+    long tick() {
+        return this == SQLITE ? 1_000 : 0;
+    }
+
+    /** H2 works on the caller's thread, and an interrupt would close its files. */
+    boolean suffersFromInterrupts() {
+        return this == H2;
+    }
+
+    /** Whether what is committed is on disk, unless the server is told otherwise; H2 writes half a second later. */
+    boolean isDurable() {
+        return this != H2;
+    }
+
+    /** Plain identifiers, quoted so that none is a reserved word. */
+    String quoted(String identifier) {
+        return this == MARIADB || this == MYSQL ? "`" + identifier + "`" : '"' + identifier + '"';
+    }
+
+    boolean has(String name) {
+        return find(name) != null;
+    }
+
+    /** The text of a statement, without its comments. */
+    String text(String name) {
+        String text = find(name);
+        if (text == null) {
+            throw new IllegalStateException("no statement '" + name + "' for " + this);
+        }
+        StringBuilder bare = new StringBuilder();
+        for (String line : text.split("\n")) {
+            if (!line.stripLeading().startsWith("--")) {
+                bare.append(line).append('\n');
+            }
+        }
+        return bare.toString().strip();
+    }
+
+    private @Nullable String find(String name) {
+        for (String place : new String[] {folder, next, "common"}) {
+            String text = read(place + "/" + name + ".sql");
+            if (text != null) {
+                return text;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String read(String file) {
+        try (InputStream in = Dialect.class.getResourceAsStream(file)) {
+            return in == null ? null : new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + file, e);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.StoreUnavailableException;
+import java.sql.SQLException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What a database's error means. */
+final class Failures {
+    /** MariaDB and MySQL: too many connections of the user. Its state says "syntax error or access violation", but it passes. */
+    private static final Set<Integer> PASSING = Set.of(1203, 1226);
+
+    /** SQLite: the file is damaged, or none of SQLite's. */
+    private static final Set<Integer> SQLITE_LASTING = Set.of(11, 26);
+
+    private static final int SQLITE_CONSTRAINT = 19;
+
+    /** The state that we give to what should be there, as after a TRUNCATE; treated as a missing table. */
+    static final String VANISHED = "42S02";
+
+    private Failures() {}
+
+    /**
+     * The failure of a step. Most may pass: lost connections, deadlocks, lock waits, a server that is read-only, full or
+     * restarting. A refused login, a missing right, a missing table and wrong SQL will not.
+     */
+    static StoreUnavailableException of(SQLException e) {
+        String message = "the database failed (" + describe(e) + "): " + e.getMessage();
+        return lasts(e) ? StoreUnavailableException.lasting(message, e) : new StoreUnavailableException(message, e);
+    }
+
+    private static boolean lasts(SQLException e) {
+        String state = state(e);
+        if (PASSING.contains(e.getErrorCode())) {
+            return false;
+        }
+        return state.startsWith("28")
+                || state.startsWith("3D")
+                || state.startsWith("3F")
+                || state.startsWith("42")
+                || isMissingTable(e)
+                || (isSqlite(e) && SQLITE_LASTING.contains(e.getErrorCode() & 0xff));
+    }
+
+    private static String describe(SQLException e) {
+        String state = state(e);
+        return state.isEmpty() ? "code " + e.getErrorCode() : state;
+    }
+
+    /** Whether a table is not there. */
+    static boolean isMissingTable(SQLException e) {
+        return switch (state(e)) {
+            case "42P01", "42S02", "42S03", "42S04" -> true;
+            default -> isSqlite(e) && String.valueOf(e.getMessage()).contains("no such table");
+        };
+    }
+
+    /** Whether a key is there already. */
+    static boolean isDuplicate(SQLException e) {
+        return state(e).startsWith("23") || (isSqlite(e) && (e.getErrorCode() & 0xff) == SQLITE_CONSTRAINT);
+    }
+
+    /** Whether it was an interrupt that ended the wait for a connection. */
+    static boolean isInterrupt(SQLException e) {
+        for (Throwable t = e; t != null; t = t.getCause()) {
+            if (t instanceof InterruptedException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSqlite(SQLException e) {
+        return e.getClass().getName().startsWith("org.sqlite");
+    }
+
+    private static String state(SQLException e) {
+        @Nullable String state = e.getSQLState();
+        return state == null ? "" : state;
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.LeaseLost;
+import io.lockkeeper.model.Signal;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Subscription;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * PostgreSQL tells waiters itself: NOTIFY, as part of the transaction that hands over, on a channel of the client; only when
+ * there is somebody to tell, because notifying commits wait for each other. One connection and one thread listen for each client
+ * of this store object. When the connection breaks, another one is made, and the client is told that it may have missed
+ * something.
+ */
+final class PgNotify extends Wakes {
+    private static final String CHANNEL = "lockkeeper_";
+    private static final int LISTEN_MILLIS = 10_000;
+    private static final long PAUSE = 100_000_000;
+    private static final int CONNECT_SECONDS = 3;
+    private static final int BEGIN_MILLIS = 1_000;
+
+    private final Connections connections;
+    private final Set<Listener> running = ConcurrentHashMap.newKeySet();
+
+    PgNotify(Connections connections) {
+        this.connections = connections;
+    }
+
+    @Override
+    boolean pushes() {
+        return true;
+    }
+
+    @Override
+    void tellOthers(Connection connection, List<Signal> signals) throws SQLException {
+        for (Signal signal : signals) {
+            if (!listeners().containsKey(signal.client())) {
+                try (PreparedStatement s = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
+                    s.setString(1, CHANNEL + signal.client());
+                    s.setString(2, text(signal));
+                    s.execute();
+                }
+            }
+        }
+    }
+
+    @Override
+    Subscription listen(String client, Signals signals) {
+        Subscription subscription = super.listen(client, signals);
+        Listener listener = new Listener(client, signals);
+        running.add(listener);
+        listener.thread.start();
+        listener.awaitBegin();
+        return () -> {
+            subscription.close();
+            listener.end();
+        };
+    }
+
+    /** A client's connection, and the thread that reads from it. */
+    private final class Listener {
+        final String client;
+        final Signals signals;
+        final Thread thread = new Thread(this::loop, "lockkeeper-sql-listen");
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private @Nullable PGConnection open;
+        private volatile boolean ended;
+
+        Listener(String client, Signals signals) {
+            this.client = client;
+            this.signals = signals;
+            thread.setDaemon(true);
+        }
+
+        /** Waits until the client is being listened for; not for long. */
+        void awaitBegin() {
+            boolean interrupted = Thread.interrupted();
+            try {
+                if (begun.await(BEGIN_MILLIS, TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            begun.countDown(); // it is told later that it may have missed something
+        }
+
+        private void loop() {
+            while (!ended) {
+                try (Connection connection = connections.listening()) {
+                    PGConnection pg = connection.unwrap(PGConnection.class);
+                    synchronized (this) {
+                        open = ended ? null : pg;
+                    }
+                    connection.setNetworkTimeout(Runnable::run, 0);
+                    try (Statement s = connection.createStatement()) {
+                        s.execute("LISTEN \"" + CHANNEL + client + "\"");
+                    }
+                    if (begun.getCount() == 0) {
+                        signals.missed(); // what was told while nobody listened
+                    }
+                    begun.countDown();
+                    while (!ended) {
+                        PGNotification[] all = pg.getNotifications(LISTEN_MILLIS);
+                        if (all != null && !ended) {
+                            for (PGNotification one : all) {
+                                deliver(signals, one);
+                            }
+                        }
+                        if (all == null || all.length == 0) {
+                            probe(connection);
+                        }
+                    }
+                } catch (SQLException e) {
+                    if (!ended) {
+                        LockSupport.parkNanos(PAUSE); // the database is away; those who wait refresh meanwhile
+                    }
+                } finally {
+                    synchronized (this) {
+                        open = null;
+                    }
+                }
+            }
+            running.remove(this);
+        }
+
+        /** A connection that is dead without having been told so must not be listened to for ever. */
+        private void probe(Connection connection) throws SQLException {
+            if (!ended && !connection.isValid(CONNECT_SECONDS)) {
+                throw new SQLException("the connection to listen on is gone", "08006");
+            }
+        }
+
+        /** Ends the thread: its read fails when the socket closes under it. */
+        synchronized void end() {
+            ended = true;
+            if (open instanceof Connection connection) {
+                try {
+                    connection.abort(Runnable::run);
+                } catch (SQLException e) {
+                    // It is gone.
+                }
+            }
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private static void deliver(Signals listener, PGNotification notification) {
+        String[] words = notification.getParameter().split(" ");
+        switch (words[0]) {
+            case "G" ->
+                listener.granted(
+                        ClaimId.parse(words[1]),
+                        new Answer.Granted(
+                                Long.parseLong(words[2]),
+                                Integer.parseInt(words[3]),
+                                Duration.of(Long.parseLong(words[4]), ChronoUnit.MICROS),
+                                words[5].equals("1"),
+                                new StoreTime(Long.parseLong(words[6]), Long.parseLong(words[7]))));
+            case "R" -> listener.recalled(ClaimId.parse(words[1]));
+            case "L" -> listener.lost(ClaimId.parse(words[1]), LeaseLost.Reason.valueOf(words[2]));
+            case "O" -> listener.opened(NameCode.decode(words[1]));
+            default -> listener.missed(); // a newer client tells something that we do not know
+        }
+    }
+
+    private static String text(Signal signal) {
+        if (signal instanceof Signal.Granted granted) {
+            Answer.Granted g = granted.grant();
+            return "G " + granted.claim() + " " + g.token() + " " + g.block() + " "
+                    + g.remaining().toNanos() / 1_000 + " " + (g.confirmed() ? "1" : "0") + " "
+                    + g.at().incarnation() + " " + g.at().micros();
+        }
+        if (signal instanceof Signal.Recalled recalled) {
+            return "R " + recalled.claim();
+        }
+        if (signal instanceof Signal.Lost lost) {
+            return "L " + lost.claim() + " " + lost.reason();
+        }
+        return "O " + NameCode.encode(((Signal.Opened) signal).latch());
+    }
+
+    @Override
+    public void close() {
+        running.forEach(Listener::end);
+    }
+}

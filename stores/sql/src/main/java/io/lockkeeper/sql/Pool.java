@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.lockkeeper.StoreUnavailableException;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A small pool of our own, when a store is made from a URL. What is kept for long does not come from it. */
+final class Pool implements Connections.Source, AutoCloseable {
+    /** Steps at a time; more would only wait for each other in the database. */
+    private static final int SIZE = 8;
+
+    /** One for each database with one writer at a time that this process uses; there are few. */
+    private static final Map<String, ReentrantLock> TURNS = new ConcurrentHashMap<>();
+
+    private final HikariDataSource pool;
+    private final Driver driver;
+    private final String url;
+    private final Properties properties;
+    private final UrlDefaults defaults;
+
+    private Pool(HikariDataSource pool, Driver driver, String url, Properties properties, UrlDefaults defaults) {
+        this.pool = pool;
+        this.driver = driver;
+        this.url = url;
+        this.properties = properties;
+        this.defaults = defaults;
+    }
+
+    static SqlStore open(String url, Map<String, String> parameters, SqlOptions options, @Nullable Dialect dialect) {
+        Driver driver = driver(url);
+        UrlDefaults defaults = UrlDefaults.of(url, options);
+        Properties properties = new Properties();
+        defaults.properties().forEach((name, value) -> {
+            if (!url.contains(name + "=")) {
+                properties.setProperty(name, value);
+            }
+        });
+        parameters.forEach(properties::setProperty);
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("lockkeeper");
+        config.setJdbcUrl(url);
+        config.setDataSourceProperties(properties);
+        config.setMaximumPoolSize(defaults.isOneWriter() ? 1 : SIZE);
+        config.setMinimumIdle(1);
+        config.setConnectionTimeout(Math.max(250, options.timeoutMillis()));
+        config.setValidationTimeout(Math.max(250, options.timeoutMillis()));
+        config.setInitializationFailTimeout(-1);
+        if (defaults.initial() != null) {
+            config.setConnectionInitSql(defaults.initial());
+        }
+        if (!defaults.isOneWriter()) {
+            config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+        }
+        try {
+            // The first connection by itself: its failure is told as it is, and at once.
+            driver.connect(url, copy(properties)).close();
+            Pool pool = new Pool(new HikariDataSource(config), driver, url, properties, defaults);
+            try {
+                return new SqlStore(pool, options, dialect, pool);
+            } catch (RuntimeException | Error e) {
+                pool.close();
+                throw e;
+            }
+        } catch (SQLException e) {
+            throw Failures.of(e);
+        }
+    }
+
+    private static Driver driver(String url) {
+        try {
+            return DriverManager.getDriver(url);
+        } catch (SQLException e) {
+            // Its message would show the URL.
+            String[] words = url.split(":", 3);
+            throw new IllegalArgumentException("no JDBC driver for " + words[0] + ":" + words[1]
+                    + ": is on the path; add that of your database, such as org.postgresql:postgresql");
+        }
+    }
+
+    private static Properties copy(Properties properties) {
+        Properties copy = new Properties();
+        copy.putAll(properties);
+        return copy;
+    }
+
+    @Override
+    public Connection pooled() throws SQLException {
+        return pool.getConnection();
+    }
+
+    @Override
+    public Connection kept() throws SQLException {
+        Connection connection = driver.connect(url, copy(properties));
+        if (connection == null) {
+            throw new SQLException("the driver does not know its own URL any more", "08001");
+        }
+        try {
+            if (defaults.initial() != null) {
+                try (var s = connection.createStatement()) {
+                    s.execute(defaults.initial());
+                }
+            }
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public @Nullable ReentrantLock turn() {
+        return defaults.isOneWriter() ? TURNS.computeIfAbsent(url, u -> new ReentrantLock(true)) : null;
+    }
+
+    @Override
+    public void lazy(Connection connection, boolean lazy) throws SQLException {
+        String statement = lazy ? defaults.lazy() : defaults.eager();
+        if (statement != null) {
+            try (var s = connection.createStatement()) {
+                s.execute(statement);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            pool.close();
+        } catch (RuntimeException e) {
+            throw new StoreUnavailableException("could not close the connection pool", e);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.StoreProvider;
+import io.lockkeeper.spi.StoreUrl;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Makes SQL stores from {@code jdbc:} URLs, with a small pool of their own. Parameters that begin with {@code lockkeeper.} are
+ * ours, {@code operationTimeout} and {@code patience} the keeper's; all others go to the driver.
+ */
+public final class SqlProvider implements StoreProvider {
+    private static final String OURS = "lockkeeper.";
+    private static final Set<String> KEEPERS = Set.of("operationTimeout", "patience");
+    private static final Set<String> KNOWN =
+            Set.of(OURS + "tablePrefix", OURS + "schema", OURS + "createTables", OURS + "durability");
+
+    /** For {@link java.util.ServiceLoader}. */
+    public SqlProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("jdbc");
+    }
+
+    @Override
+    public LockStore open(StoreUrl url) {
+        Map<String, String> forDriver = new LinkedHashMap<>();
+        url.parameters().forEach((name, value) -> {
+            if (name.startsWith(OURS)) {
+                if (!KNOWN.contains(name)) {
+                    throw new IllegalArgumentException("unknown parameter '" + name + "' for jdbc:; known are "
+                            + new TreeSet<>(KNOWN) + ", and those of the driver");
+                }
+            } else if (!KEEPERS.contains(name)) {
+                forDriver.put(name, value);
+            }
+        });
+        return Pool.open("jdbc:" + url.rest(), forDriver, options(url), null);
+    }
+
+    private static SqlOptions options(StoreUrl url) {
+        SqlOptions options = SqlOptions.defaults()
+                .operationTimeout(url.duration("operationTimeout").orElse(Duration.ofSeconds(1)));
+        if (url.parameter(OURS + "tablePrefix").isPresent()) {
+            options = options.tablePrefix(url.parameter(OURS + "tablePrefix").get());
+        }
+        if (url.parameter(OURS + "schema").isPresent()) {
+            options = options.schema(url.parameter(OURS + "schema").get());
+        }
+        return options.createTables(choice(url, "createTables", "true", "false"))
+                .relaxed(!choice(url, "durability", "full", "relaxed"));
+    }
+
+    /** Whether a parameter has the first of two values, which is the built-in one. */
+    private static boolean choice(StoreUrl url, String name, String first, String second) {
+        String value = url.parameter(OURS + name).orElse(first);
+        if (!value.equals(first) && !value.equals(second)) {
+            throw new IllegalArgumentException(
+                    "parameter '" + OURS + name + "' is '" + value + "'; allowed is " + first + " or " + second);
+        }
+        return value.equals(first);
+    }
+}

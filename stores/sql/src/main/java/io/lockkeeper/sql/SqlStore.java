@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.Guarantee;
+import io.lockkeeper.Guarantees;
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.Sequencer;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.LatchState;
+import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Promises;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Subscription;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in a relational database. A name that nobody uses is taken and given back with one statement each; everything else
+ * goes through a {@link NameTransaction}. Never joins a transaction of the caller's: connections are our own.
+ */
+public final class SqlStore implements LockStore {
+    private final Connections connections;
+    private final Sql sql;
+    private final Wakes wakes;
+    private final Purge purge;
+    private final String id;
+    private final long incarnation;
+    private final Guarantees guarantees;
+    private final AutoCloseable owned;
+    private final Crowded crowded = new Crowded();
+
+    SqlStore(Connections.Source source, SqlOptions options, @Nullable Dialect given, AutoCloseable owned) {
+        this(source, options, given, owned, SqlStore::wakes);
+    }
+
+    SqlStore(
+            Connections.Source source,
+            SqlOptions options,
+            @Nullable Dialect given,
+            AutoCloseable owned,
+            Wakes.Maker maker) {
+        this.owned = owned;
+        this.connections = new Connections(source, options.timeoutMillis());
+        try {
+            Dialect dialect = given != null ? given : connections.autocommit(Dialect::of);
+            this.sql = new Sql(dialect, options);
+            this.id = Tables.open(connections, sql, options.createTables(), null);
+            this.incarnation = id.hashCode();
+            connections.begin(dialect, () -> Tables.open(connections, sql, options.createTables(), id));
+            this.wakes = maker.make(connections, sql, incarnation);
+            this.purge = new Purge(connections, sql, incarnation, this::catchUp);
+            EnumSet<Guarantee> kept = EnumSet.complementOf(EnumSet.of(Guarantee.FAILOVER_SAFE));
+            if (!wakes.pushes()) {
+                kept.remove(Guarantee.PUSH);
+            }
+            if (!dialect.isDurable() || options.relaxed()) {
+                kept.remove(Guarantee.DURABLE);
+            }
+            this.guarantees = new Promises(kept, Duration.ofMillis(100));
+        } catch (RuntimeException | Error e) {
+            connections.close();
+            throw e;
+        }
+    }
+
+    private static Wakes wakes(Connections connections, Sql sql, long incarnation) {
+        return sql.dialect().notifies() ? new PgNotify(connections) : new Poll(connections, sql, incarnation);
+    }
+
+    /** Locks in this database, in tables that are created when they are missing. The data source is not closed. */
+    public static SqlStore of(DataSource source) {
+        return of(source, SqlOptions.defaults());
+    }
+
+    /**
+     * Locks in this database. The data source is not closed. Two of its connections are kept for good on PostgreSQL (one for
+     * renewals, one a client to listen on), one elsewhere.
+     */
+    public static SqlStore of(DataSource source, SqlOptions options) {
+        return of(source, options, null);
+    }
+
+    static SqlStore of(DataSource source, SqlOptions options, @Nullable Dialect dialect) {
+        Objects.requireNonNull(source, "source");
+        return new SqlStore(
+                new Connections.Source() {
+                    @Override
+                    public Connection pooled() throws SQLException {
+                        return source.getConnection();
+                    }
+
+                    @Override
+                    public Connection kept() throws SQLException {
+                        return source.getConnection();
+                    }
+                },
+                options,
+                dialect,
+                () -> {});
+    }
+
+    /**
+     * The statements that make the tables, for those who do not want them created on demand.
+     *
+     * @param product the database, as {@link java.sql.DatabaseMetaData#getDatabaseProductName()} calls it, such as
+     *     {@code "PostgreSQL"} or {@code "MariaDB"}
+     */
+    public static List<String> ddl(String product, SqlOptions options) {
+        return List.of(Tables.ddl(new Sql(Dialect.of(product), options)));
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return guarantees;
+    }
+
+    @Override
+    public StoreTime time(Object lane) {
+        return connections.autocommit(c -> clock(c, sql, incarnation));
+    }
+
+    @Override
+    public Answer claim(Claim claim) {
+        if (claim.terms().queue()) {
+            wakes.expect(claim);
+        }
+        boolean isQueued = false;
+        try {
+            Answer answer = claimInAWay(claim);
+            isQueued = answer instanceof Answer.Queued;
+            if (answer instanceof Answer.Granted granted) {
+                wakes.holds(granted.remaining());
+            }
+            return answer;
+        } finally {
+            if (isQueued) {
+                wakes.await(claim);
+            } else {
+                wakes.forget(claim);
+            }
+        }
+    }
+
+    /** The way that will most likely do first, the general one last. */
+    private Answer claimInAWay(Claim claim) {
+        boolean isFirst = !claim.stray() && claim.deadline().incarnation() == incarnation;
+        boolean mayQueue = isFirst && claim.terms().queue();
+        if (mayQueue && crowded.contains(claim.name())) {
+            Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
+            if (queued.isPresent()) {
+                return queued.get();
+            }
+        }
+        if (isFirst) {
+            Optional<Answer.Granted> granted = connections.autocommit(c -> claimFreeName(c, claim));
+            if (granted.isPresent()) {
+                return granted.get();
+            }
+        }
+        if (mayQueue) {
+            Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
+            if (queued.isPresent()) {
+                crowded.add(claim.name());
+                return queued.get();
+            }
+        }
+        return inName(claim.name(), (state, ledger) -> state.claim(claim, ledger));
+    }
+
+    private Optional<Answer.Granted> claimFreeName(Connection connection, Claim claim) throws SQLException {
+        Map<String, Object> values = ClaimColumns.of(claim);
+        values.put("name", NameCode.encode(claim.name()));
+        boolean tellsAtOnce = !sql.dialect().has("claimed");
+        if (!tellsAtOnce) {
+            sql.execute(connection, "claim", values);
+        }
+        try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "claim" : "claimed", values);
+                ResultSet row = s.executeQuery()) {
+            if (!row.next() || !isOurs(row, claim)) {
+                return Optional.empty();
+            }
+            return Optional.of(new Answer.Granted(
+                    row.getLong("token"),
+                    row.getInt("block"),
+                    Duration.of(row.getLong("remaining"), ChronoUnit.MICROS),
+                    true,
+                    new StoreTime(incarnation, row.getLong("at"))));
+        } catch (SQLException e) {
+            if (Failures.isDuplicate(e)) {
+                return Optional.empty(); // another client used the name for the first time at the same moment
+            }
+            throw e;
+        }
+    }
+
+    /** Some dialects give the row whoever has it. */
+    private boolean isOurs(ResultSet row, Claim claim) throws SQLException {
+        return !sql.dialect().tellsWhoHolds()
+                || (claim.id().toString().equals(row.getString("claim"))
+                        && row.getLong("remaining") > 0
+                        && row.getInt("confirmed") != 0);
+    }
+
+    @Override
+    public boolean release(Grant grant) {
+        Claim claim = grant.claim();
+        Map<String, String> which = Map.of(
+                "name", NameCode.encode(claim.name()), "claim", claim.id().toString());
+        boolean released = (!claim.stray() && connections.lazily(c -> sql.execute(c, "release", which)) == 1)
+                || onHead(claim, (state, ledger) -> state.release(claim, ledger));
+        purge.nowAndThen();
+        return released;
+    }
+
+    @Override
+    public Renewal renew(Renewals batch) {
+        return new SqlRenewal(connections, sql, incarnation, wakes).run(batch);
+    }
+
+    @Override
+    public Optional<Grant> downgrade(Grant grant) {
+        return inName(grant.claim().name(), (state, ledger) -> state.downgrade(grant, ledger));
+    }
+
+    @Override
+    public void withdraw(Claim claim) {
+        wakes.forget(claim);
+        onHead(claim, (state, ledger) -> state.withdraw(claim, ledger));
+    }
+
+    @Override
+    public LatchState latch(LatchStep step) {
+        LatchState state = told(c -> SqlLatch.run(c, sql, incarnation, step));
+        if (step instanceof LatchStep.Watch watch && state.count() > 0) {
+            wakes.awaitLatch(watch.name(), watch.client(), state.generation());
+        }
+        return state;
+    }
+
+    @Override
+    public boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
+        return inName(name, (state, ledger) -> state.breakHold(token, lockDelay, now, ledger));
+    }
+
+    private <R> R inName(String name, NameTransaction.Rule<R> rule) {
+        return told(c -> NameTransaction.run(c, sql, incarnation, name, rule));
+    }
+
+    private <R> R onHead(Claim claim, NameTransaction.Rule<R> rule) {
+        return told(c -> NameTransaction.runOnHead(c, sql, incarnation, claim.name(), claim.id(), rule));
+    }
+
+    /** Runs a transaction, and tells whom it concerns. */
+    private <R> R told(Connections.Work<NameTransaction.Result<R>> transaction) {
+        NameTransaction.Result<R> result = connections.transaction(c -> {
+            NameTransaction.Result<R> r = transaction.with(c);
+            wakes.tellOthers(c, r.signals());
+            return r;
+        });
+        wakes.tellHere(result.signals());
+        return result.answer();
+    }
+
+    /** Ends what is overdue in a name that nobody looks at any more. */
+    private void catchUp(String name) {
+        inName(name, (state, ledger) -> {
+            state.catchUp(ledger);
+            return true;
+        });
+    }
+
+    // ---- Looking ----
+
+    @Override
+    public Optional<LockInfo> inspect(String name) {
+        return connections
+                .autocommit(c -> SqlView.one(c, sql, incarnation, name))
+                .flatMap(seen -> seen.state().describe(seen.at()));
+    }
+
+    @Override
+    public List<LockInfo> list(String prefix, int limit) {
+        return connections.autocommit(c -> SqlView.all(c, sql, incarnation, prefix)).stream()
+                .flatMap(seen -> seen.state().describe(seen.at()).stream())
+                .sorted(Comparator.comparing(LockInfo::name))
+                .limit(limit)
+                .toList();
+    }
+
+    @Override
+    public boolean check(Sequencer sequencer) {
+        return connections
+                .autocommit(c -> SqlView.one(c, sql, incarnation, sequencer.name()))
+                .filter(seen -> seen.state().has(sequencer, seen.at()))
+                .isPresent();
+    }
+
+    static StoreTime clock(Connection connection, Sql sql, long incarnation) throws SQLException {
+        try (PreparedStatement s = sql.prepare(connection, "clock", Map.of());
+                ResultSet row = s.executeQuery()) {
+            row.next();
+            return new StoreTime(incarnation, row.getLong(1));
+        }
+    }
+
+    @Override
+    public Subscription listen(String client, Signals signals) {
+        return wakes.listen(client, signals);
+    }
+
+    /** Forgets what has been idle for so long; for tests. */
+    void purge(Duration idle) {
+        purge.run(idle);
+    }
+
+    /** How many rows there are, idle names included; for tests. */
+    long size() {
+        return connections.autocommit(c -> {
+            try (PreparedStatement s = sql.prepare(c, "size", Map.of());
+                    ResultSet row = s.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        wakes.close();
+        connections.close();
+        try {
+            owned.close();
+        } catch (Exception e) {
+            throw new io.lockkeeper.LockkeeperException("could not close the connection pool", e);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.StoreUnavailableException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the tables, and knows the store's id, which is kept in them. */
+final class Tables {
+    /** Clients that begin at the same moment may collide in the catalogue, and then look again for what the other has made. */
+    private static final int ATTEMPTS = 40;
+
+    private static final long PAUSE = 50_000_000;
+
+    private Tables() {}
+
+    /**
+     * Creates what is missing, if that is wanted, and gives the store's id.
+     *
+     * @param known the id that the store had before its tables vanished; else null
+     */
+    static String open(Connections connections, Sql sql, boolean create, @Nullable String known) {
+        return connections.autocommit(connection -> {
+            if (!exists(connection, sql)) {
+                if (!create) {
+                    throw missing(sql);
+                }
+                create(connection, sql);
+            }
+            String id = id(connection, sql);
+            return id != null ? id : insertId(connection, sql, known);
+        });
+    }
+
+    /** The statements that make the tables. */
+    static String[] ddl(Sql sql) {
+        return sql.text("create").split(";\\s*(\n|$)");
+    }
+
+    private static void create(Connection connection, Sql sql) throws SQLException {
+        for (int attempt = 1; ; attempt++) {
+            try (Statement s = connection.createStatement()) {
+                for (String statement : ddl(sql)) {
+                    s.execute(statement);
+                }
+                return;
+            } catch (SQLException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE);
+                if (exists(connection, sql)) {
+                    return;
+                }
+                if (isRefused(e)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static boolean isRefused(SQLException e) {
+        return "42501".equals(e.getSQLState()) || e.getErrorCode() == 1142;
+    }
+
+    private static boolean exists(Connection connection, Sql sql) throws SQLException {
+        try (PreparedStatement s = sql.prepare(connection, "exists", Map.of());
+                ResultSet row = s.executeQuery()) {
+            return row.next();
+        } catch (SQLException e) {
+            if (Failures.isMissingTable(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static StoreUnavailableException missing(Sql sql) {
+        return StoreUnavailableException.lasting(
+                "the tables of the store are missing and are not to be created; make them with SqlStore.ddl(…): "
+                        + sql.table("lock") + ", " + sql.table("claim") + ", " + sql.table("latch") + ", "
+                        + sql.table("meta"),
+                null);
+    }
+
+    private static @Nullable String id(Connection connection, Sql sql) throws SQLException {
+        try (PreparedStatement s = sql.prepare(connection, "meta_select", Map.of());
+                ResultSet row = s.executeQuery()) {
+            if (!row.next()) {
+                return null;
+            }
+            Format.check(row.getInt("format"));
+            return row.getString("id");
+        }
+    }
+
+    private static String insertId(Connection connection, Sql sql, @Nullable String known) throws SQLException {
+        String fresh = known != null ? known : UUID.randomUUID().toString();
+        try {
+            sql.execute(connection, "meta_insert", Map.of("id", fresh));
+            return fresh;
+        } catch (SQLException e) {
+            // Another client was first: its id counts.
+            String id = id(connection, sql);
+            if (id == null) {
+                throw e;
+            }
+            return id;
+        }
+    }
+}

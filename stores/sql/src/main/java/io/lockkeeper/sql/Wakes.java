@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.model.Signal;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.Subscription;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** How waiters are woken: those of this store object directly, others by the server or by their own poll. */
+abstract class Wakes implements AutoCloseable {
+    private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
+
+    /** Makes the one that suits a store. */
+    interface Maker {
+        Wakes make(Connections connections, Sql sql, long incarnation);
+    }
+
+    /** Whether clients elsewhere are told, too. */
+    boolean pushes() {
+        return false;
+    }
+
+    /** Tells clients elsewhere, as part of the transaction that gave rise to it. */
+    abstract void tellOthers(Connection connection, List<Signal> signals) throws SQLException;
+
+    /** A claim of ours is about to be made, and may be queued. */
+    void expect(Claim claim) {}
+
+    /** It is queued. */
+    void await(Claim claim) {}
+
+    /** It is not, or no longer. */
+    void forget(Claim claim) {}
+
+    /** A client of this store object has something, for so long at least. */
+    void holds(Duration remaining) {}
+
+    /** A latch is awaited. */
+    void awaitLatch(String name, String client, long generation) {}
+
+    Subscription listen(String client, Signals signals) {
+        listeners.put(client, signals);
+        return () -> listeners.remove(client, signals);
+    }
+
+    Map<String, Signals> listeners() {
+        return listeners;
+    }
+
+    /** Tells the clients of this store object, after the transaction. */
+    void tellHere(List<Signal> signals) {
+        for (Signal signal : signals) {
+            Signals listener = listeners.get(signal.client());
+            if (listener != null) {
+                signal.deliver(listener);
+            }
+        }
+    }
+
+    @Override
+    public abstract void close();
+}

@@ -1,0 +1,2 @@
+-- How often a hold has been broken.
+SELECT breaks FROM ${meta} WHERE one = 1

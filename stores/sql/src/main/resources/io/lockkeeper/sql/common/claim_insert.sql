@@ -1,0 +1,5 @@
+-- Adds a holder but the first, or a waiter.
+INSERT INTO ${claim} (name, claim, seq, state, until, client, label, mode, permits, permit_limit, token, block, since, expires,
+  confirmed, recalled, lease, lock_delay, patience, deadline, stray)
+VALUES (:name, :claim, :seq, :state, :until, :client, :label, :mode, :permits, :permit_limit, :token, :block, :since, :expires,
+  :confirmed, :recalled, :lease, :lock_delay, :patience, :deadline, :stray)

@@ -1,0 +1,2 @@
+-- The time.
+SELECT ${now} AS at

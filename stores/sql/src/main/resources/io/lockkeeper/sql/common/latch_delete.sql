@@ -1,0 +1,2 @@
+-- Forgets a latch.
+DELETE FROM ${latch} WHERE name = :name

@@ -1,0 +1,2 @@
+-- Looks at a latch.
+SELECT remaining, generation, format, ${now} AS at FROM ${latch} WHERE name = :name

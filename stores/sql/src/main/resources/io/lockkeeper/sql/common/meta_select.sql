@@ -1,0 +1,2 @@
+-- What the store knows of itself.
+SELECT id, format FROM ${meta} WHERE one = 1

@@ -1,0 +1,97 @@
+-- The tables of a Lockkeeper store in PostgreSQL. All times are microseconds since 1970, UTC.
+-- ${lock} and so on stand for the names of the tables, by default lockkeeper_lock and so on.
+
+-- One row a name in use, or used a moment ago. Every decision reads and writes this row.
+--   name          percent-encoded where it is not plain ASCII
+--   holders       how many hold it; the first stands in this row, the others in ${claim}
+--   waiters       how many claims are queued; they stand in ${claim}
+--   closed_until  the end of a lock-delay
+--   floor         the largest token given
+--   touched       when it was last taken, released or changed
+--   next_seq      the place in the queue of who comes next
+--   strays        ids of claims to be refused, each with its deadline; strays_until is the last of these
+--   claim …       the first holder: the id of its claim, its client and label, mode (X exclusive, S shared, P permits), and so on
+--   recalled      -1, or, while the hold is being broken, the lock-delay to keep after it
+CREATE TABLE IF NOT EXISTS ${lock} (
+  name          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  holders       INTEGER  NOT NULL,
+  waiters       INTEGER  NOT NULL,
+  closed_until  BIGINT   NOT NULL,
+  floor         BIGINT   NOT NULL,
+  touched       BIGINT   NOT NULL,
+  next_seq      BIGINT   NOT NULL,
+  strays        TEXT NOT NULL,
+  strays_until  BIGINT   NOT NULL,
+  format        SMALLINT NOT NULL,
+  claim         TEXT COLLATE "C",
+  client        TEXT,
+  label         TEXT,
+  mode          TEXT,
+  permits       INTEGER,
+  permit_limit  INTEGER,
+  token         BIGINT,
+  block         INTEGER,
+  since         BIGINT,
+  expires       BIGINT,
+  confirmed     SMALLINT,
+  recalled      BIGINT,
+  lease         BIGINT,
+  lock_delay    BIGINT,
+  patience      BIGINT,
+  deadline      BIGINT,
+  stray         SMALLINT
+) WITH (fillfactor = 50);
+
+-- Holders but the first (readers, permits), and waiters.
+--   seq    the order
+--   state  H holds, W waits
+--   until  when a waiter vanishes unless it is refreshed
+CREATE TABLE IF NOT EXISTS ${claim} (
+  name          TEXT COLLATE "C" NOT NULL,
+  claim         TEXT COLLATE "C" NOT NULL,
+  seq           BIGINT   NOT NULL,
+  state         TEXT NOT NULL,
+  until         BIGINT   NOT NULL,
+  client        TEXT,
+  label         TEXT,
+  mode          TEXT,
+  permits       INTEGER,
+  permit_limit  INTEGER,
+  token         BIGINT,
+  block         INTEGER,
+  since         BIGINT,
+  expires       BIGINT,
+  confirmed     SMALLINT,
+  recalled      BIGINT,
+  lease         BIGINT,
+  lock_delay    BIGINT,
+  patience      BIGINT,
+  deadline      BIGINT,
+  stray         SMALLINT,
+  PRIMARY KEY (name, claim)
+);
+
+-- One row a latch.
+--   done        ids of steps carried out, each with its deadline
+--   watchers    clients to be told, each with how long it cares
+--   keep_until  the last deadline of these ids: an open latch is not forgotten before
+CREATE TABLE IF NOT EXISTS ${latch} (
+  name          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  remaining     BIGINT   NOT NULL,
+  generation    BIGINT   NOT NULL,
+  done          TEXT NOT NULL,
+  watchers      TEXT NOT NULL,
+  keep_until    BIGINT   NOT NULL,
+  format        SMALLINT NOT NULL
+);
+
+-- What the store knows of itself, in one row: its id, the floor of tokens of names that were forgotten, when that was, and how
+-- often a hold has been broken.
+CREATE TABLE IF NOT EXISTS ${meta} (
+  one           INTEGER  NOT NULL PRIMARY KEY,
+  id            TEXT COLLATE "C" NOT NULL,
+  floor         BIGINT   NOT NULL,
+  purged        BIGINT   NOT NULL,
+  breaks        BIGINT   NOT NULL,
+  format        SMALLINT NOT NULL
+);

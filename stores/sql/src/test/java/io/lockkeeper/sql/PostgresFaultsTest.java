@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lockkeeper.Lease;
+import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.testservers.LocalServer;
+import io.lockkeeper.testservers.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Faults of PostgreSQL, and what only PostgreSQL has. */
+class PostgresFaultsTest extends ServerFaults {
+    private PostgresServer postgres;
+
+    @Override
+    LocalServer start() {
+        postgres = PostgresServer.start("timezone=Asia/Kolkata");
+        return postgres;
+    }
+
+    @Override
+    String url(int port) {
+        return postgres.jdbcUrl(port);
+    }
+
+    @Test
+    void aReadOnlyServerIsAnErrorAndNotBusy() throws Exception { // H37
+        try (SqlStore store = open(url(server().port()), "1s")) {
+            assertThat(store.size()).isNotNegative(); // the tables are there
+        }
+        String readOnly = Db.with(url(server().port()), "options=-c%20default_transaction_read_only=on");
+        try (SqlStore store = open(readOnly, "300ms");
+                Lockkeeper keeper = keeper(store, Duration.ofMillis(300))) {
+            assertThatThrownBy(() -> keeper.lock("read-only").tryAcquire())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("25006");
+        }
+    }
+
+    @Test
+    void aMissingDatabaseIsToldAtOnce() { // H54
+        String url = url(server().port()).replace("/postgres?", "/no_such_database?");
+        assertThatThrownBy(() -> open(url, "10s"))
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
+                        .isFalse());
+    }
+
+    @Test
+    void whoeverListensListensAgainWhenItsConnectionWasCut() throws Exception {
+        try (SqlStore a = open(url(server().port()), "1s");
+                SqlStore b = open(url(server().port()), "1s");
+                Lockkeeper holder = keeper(a, Duration.ofSeconds(20));
+                Lockkeeper other = keeper(b, Duration.ofSeconds(20))) {
+            Lease lease = holder.lock("listen").acquire();
+            CompletableFuture<Lease> waiting = other.lock("listen").acquireAsync();
+            await(
+                    "it waits",
+                    () -> holder.inspector().inspect("listen").orElseThrow().waiters() == 1);
+            try (Connection c = DriverManager.getConnection(url(server().port()));
+                    Statement s = c.createStatement()) {
+                s.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+                await("both listen again", () -> listeners(s) == 2);
+            }
+            long start = System.nanoTime();
+            lease.release();
+            waiting.get(40, TimeUnit.SECONDS).close();
+            // Well before it would look again by itself, a third of its patience of 30 s later.
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(8));
+        }
+    }
+
+    private static int listeners(Statement s) {
+        try (ResultSet row =
+                s.executeQuery("SELECT COUNT(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND state = 'idle'")) {
+            row.next();
+            return row.getInt(1);
+        } catch (java.sql.SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void onlyAReleaseThatHandsOverToNobodyDoesNotWaitForTheDisk() throws Exception {
+        try (SqlStore store = open(url(server().port()), "1s");
+                Connection connection = DriverManager.getConnection(url(server().port()))) {
+            Claim claim = StatementsTest.claim(store, "x");
+            assertThat(store.claim(claim)).isInstanceOf(Answer.Granted.class);
+            connection.setAutoCommit(false);
+            Sql sql = new Sql(Dialect.POSTGRESQL, SqlOptions.defaults());
+            assertThat(sql.execute(
+                            connection,
+                            "release",
+                            Map.of("name", "x", "claim", claim.id().toString())))
+                    .isEqualTo(1);
+            assertThat(show(connection)).isEqualTo("off");
+            connection.commit();
+            assertThat(show(connection)).as("the next statement").isEqualTo("on");
+            connection.rollback();
+        }
+        try (SqlStore relaxed = open(Db.with(url(server().port()), "lockkeeper.durability=relaxed"), "1s")) {
+            assertThat(relaxed.guarantees().has(io.lockkeeper.Guarantee.DURABLE))
+                    .isFalse();
+        }
+    }
+
+    private static String show(Connection connection) throws Exception {
+        try (Statement s = connection.createStatement();
+                ResultSet row = s.executeQuery("SHOW synchronous_commit")) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+}

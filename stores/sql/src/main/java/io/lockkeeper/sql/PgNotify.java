@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
-import io.lockkeeper.LeaseLost;
 import io.lockkeeper.model.Signal;
-import io.lockkeeper.spi.Answer;
-import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
-import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Subscription;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,7 +49,7 @@ final class PgNotify extends Wakes {
             if (!listeners().containsKey(signal.client())) {
                 try (PreparedStatement s = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
                     s.setString(1, CHANNEL + signal.client());
-                    s.setString(2, text(signal));
+                    s.setString(2, SignalText.write(signal));
                     s.execute();
                 }
             }
@@ -126,7 +120,8 @@ final class PgNotify extends Wakes {
                         PGNotification[] all = pg.getNotifications(LISTEN_MILLIS);
                         if (all != null && !ended) {
                             for (PGNotification one : all) {
-                                deliver(signals, one);
+                                SignalText.read(client, one.getParameter())
+                                        .ifPresentOrElse(signal -> signal.deliver(signals), signals::missed);
                             }
                         }
                         if (all == null || all.length == 0) {
@@ -165,41 +160,6 @@ final class PgNotify extends Wakes {
             }
             LockSupport.unpark(thread);
         }
-    }
-
-    private static void deliver(Signals listener, PGNotification notification) {
-        String[] words = notification.getParameter().split(" ");
-        switch (words[0]) {
-            case "G" ->
-                listener.granted(
-                        ClaimId.parse(words[1]),
-                        new Answer.Granted(
-                                Long.parseLong(words[2]),
-                                Integer.parseInt(words[3]),
-                                Duration.of(Long.parseLong(words[4]), ChronoUnit.MICROS),
-                                words[5].equals("1"),
-                                new StoreTime(Long.parseLong(words[6]), Long.parseLong(words[7]))));
-            case "R" -> listener.recalled(ClaimId.parse(words[1]));
-            case "L" -> listener.lost(ClaimId.parse(words[1]), LeaseLost.Reason.valueOf(words[2]));
-            case "O" -> listener.opened(NameCode.decode(words[1]));
-            default -> listener.missed(); // a newer client tells something that we do not know
-        }
-    }
-
-    private static String text(Signal signal) {
-        if (signal instanceof Signal.Granted granted) {
-            Answer.Granted g = granted.grant();
-            return "G " + granted.claim() + " " + g.token() + " " + g.block() + " "
-                    + g.remaining().toNanos() / 1_000 + " " + (g.confirmed() ? "1" : "0") + " "
-                    + g.at().incarnation() + " " + g.at().micros();
-        }
-        if (signal instanceof Signal.Recalled recalled) {
-            return "R " + recalled.claim();
-        }
-        if (signal instanceof Signal.Lost lost) {
-            return "L " + lost.claim() + " " + lost.reason();
-        }
-        return "O " + NameCode.encode(((Signal.Opened) signal).latch());
     }
 
     @Override

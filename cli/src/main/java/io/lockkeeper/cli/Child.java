@@ -60,6 +60,7 @@ final class Child {
         String sequencer = lease.sequencer().toString();
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
         Map<String, String> environment = builder.environment();
+        restoreLocale(environment);
         environment.put("LOCKKEEPER_NAME", lease.name());
         environment.put("LOCKKEEPER_TOKEN", Long.toString(lease.token()));
         environment.put("LOCKKEEPER_SEQUENCER", sequencer);
@@ -71,6 +72,16 @@ final class Child {
             throw new Failure(
                     missing ? Exit.NO_SUCH_COMMAND : Exit.CANNOT_EXECUTE,
                     command.get(0) + (missing ? ": no such file" : ": cannot be executed"));
+        }
+    }
+
+    /** The launcher has given us a locale with UTF-8 where there was none, and says here what LC_ALL was. */
+    private static void restoreLocale(Map<String, String> environment) {
+        String locale = System.getProperty("lockkeeper.locale");
+        if (locale != null && locale.isEmpty()) {
+            environment.remove("LC_ALL");
+        } else if (locale != null) {
+            environment.put("LC_ALL", locale);
         }
     }
 

@@ -62,7 +62,12 @@ final class Main implements Runnable {
 
     /** Runs the command and ends the process. */
     public static void main(String[] args) {
-        int code = execute(args);
+        int code;
+        try {
+            code = execute(Arguments.exact(args));
+        } catch (Failure e) {
+            code = failed(e);
+        }
         System.out.flush();
         System.err.flush();
         // Everything that needs an end has had it; the JVM's own costs time.

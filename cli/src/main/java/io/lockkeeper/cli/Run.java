@@ -48,7 +48,7 @@ import picocli.CommandLine.Parameters;
             "lower one than it has seen) and LOCKKEEPER_SEQUENCER (for lockkeeper check) in its environment."
         })
 final class Run implements Callable<Integer> {
-    /** What is left for the kernel to end what it was told to kill. */
+    /** What is left for the kernel to end what it was told to kill; of a time that is short, a third. */
     private static final Duration KILL_MARGIN = Duration.ofMillis(300);
 
     /** When nothing is left: enough for a handler of TERM to write a line. */
@@ -87,6 +87,7 @@ final class Run implements Callable<Integer> {
     private final CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
 
     // Guarded by this.
+    private boolean waiting = true;
     private KernelSignals.@Nullable Caught pending;
     private @Nullable Child child;
 
@@ -110,6 +111,11 @@ final class Run implements Callable<Integer> {
             return runUnder(held.get());
         } catch (InterruptedException e) {
             return interrupted();
+        } catch (LockkeeperException e) {
+            if (wasInterrupted()) {
+                return interrupted(); // what the interrupt has ended says so in its own words
+            }
+            throw e;
         }
     }
 
@@ -129,7 +135,15 @@ final class Run implements Callable<Integer> {
         Acquisition acquisition = acquisition(keeper, options);
         try (Progress progress = Progress.start(keeper.inspector(), name)) {
             return acquisition.within(limit);
+        } finally {
+            waitIsOver();
         }
+    }
+
+    /** From here on a signal must not disturb what gives back the lock, or the place in the queue. */
+    private synchronized void waitIsOver() {
+        waiting = false;
+        Thread.interrupted();
     }
 
     private Acquisition acquisition(Lockkeeper keeper, LockOptions options) {
@@ -176,19 +190,26 @@ final class Run implements Callable<Integer> {
         CompletableFuture<Void> stopped = new CompletableFuture<>();
         held.onLost(news -> {
             loss.complete(news);
-            Duration grace = news.remaining().minus(KILL_MARGIN);
-            started.stop(grace.compareTo(LEAST_GRACE) < 0 ? LEAST_GRACE : grace);
+            started.stop(grace(news.remaining()));
             stopped.complete(null);
         });
         int code = started.await();
-        Thread.interrupted(); // from here on there is nothing to be interrupted
         if (!loss.isDone() && release(held)) {
             return code;
         }
         LeaseLost news = loss.join();
         stopped.join();
+        held.release(); // all have stopped: who waits need not wait for what is left of our time
         Terminal.complain("the lock " + name + " was lost (" + reason(news) + "); the command was stopped");
         return Exit.LOST;
+    }
+
+    /** The time between TERM and KILL of a loss that leaves so much. */
+    static Duration grace(Duration remaining) {
+        Duration third = remaining.dividedBy(3);
+        return remaining.isZero()
+                ? LEAST_GRACE
+                : remaining.minus(third.compareTo(KILL_MARGIN) < 0 ? third : KILL_MARGIN);
     }
 
     /** Whether the command had the lock to its end. */
@@ -230,16 +251,24 @@ final class Run implements Callable<Integer> {
     private void received(KernelSignals.Caught signal) {
         Child running;
         synchronized (this) {
-            pending = signal;
             running = child;
             if (running == null) {
-                main.interrupt();
+                if (pending == null) {
+                    pending = signal;
+                    if (waiting) {
+                        main.interrupt();
+                    }
+                }
                 return;
             }
         }
         if (!signal.name().equals("INT") || !Foreground.isOurs()) {
             running.signal(signal.name());
         }
+    }
+
+    private synchronized boolean wasInterrupted() {
+        return pending != null;
     }
 
     private synchronized int interrupted() {

@@ -79,12 +79,16 @@ final class Store {
         if (state != null && state.startsWith("/")) {
             return Path.of(state, "lockkeeper", "locks.db");
         }
-        return Path.of(
-                home == null || home.isEmpty() ? System.getProperty("user.home") : home,
-                ".local",
-                "state",
-                "lockkeeper",
-                "locks.db");
+        if (home == null || home.isEmpty()) {
+            home = System.getProperty("user.home"); // a question mark for a user without an entry
+        }
+        if (home == null || !home.startsWith("/")) {
+            // A relative one would be another file in each folder, and exclude nobody.
+            throw new Failure(
+                    Exit.UNAVAILABLE,
+                    "you have no home directory to keep locks in: set XDG_STATE_HOME, or use --store");
+        }
+        return Path.of(home, ".local", "state", "lockkeeper", "locks.db");
     }
 
     /** Asking the resolver for our own name can take seconds; the launcher's shell knows it. */

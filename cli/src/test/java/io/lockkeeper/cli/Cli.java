@@ -13,11 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Runs the real command in processes of its own, with a state directory of its own. */
 final class Cli {
     private final Path folder;
-    private final Map<String, String> environment = new HashMap<>();
+    private final Map<String, @Nullable String> environment = new HashMap<>(); // null: not to be there
 
     Cli(Path folder) {
         this.folder = folder;
@@ -26,6 +27,13 @@ final class Cli {
 
     Path database() {
         return folder.resolve("state/lockkeeper/locks.db");
+    }
+
+    /** The same without a variable. */
+    Cli without(String variable) {
+        Cli other = with(variable, "");
+        other.environment.put(variable, null);
+        return other;
     }
 
     /** The same with another variable in its environment. */
@@ -50,6 +58,7 @@ final class Cli {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx128m",
+                "-Dfile.encoding=UTF-8",
                 "-Dlockkeeper.host=testhost",
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -65,7 +74,13 @@ final class Cli {
                 .redirectError(err.toFile());
         builder.environment().remove("LOCKKEEPER_STORE");
         builder.environment().remove("JAVA_TOOL_OPTIONS");
-        builder.environment().putAll(environment);
+        environment.forEach((variable, value) -> {
+            if (value == null) {
+                builder.environment().remove(variable);
+            } else {
+                builder.environment().put(variable, value);
+            }
+        });
         return new Running(builder.start(), out, err);
     }
 

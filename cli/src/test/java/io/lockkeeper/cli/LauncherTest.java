@@ -1,128 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
+import static io.lockkeeper.cli.Clone.ended;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
+import io.lockkeeper.cli.Cli.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script {@code ./lockkeeper} in a clone of its own, with a stand-in for Maven that counts how often it is called. */
+/** When the script {@code ./lockkeeper} builds, and when not. */
 class LauncherTest {
     @TempDir
     Path folder;
 
-    private Path clone;
+    private Clone clone;
 
     @BeforeEach
     void makeClone() throws Exception {
-        clone = Files.createDirectories(folder.resolve("a clone"));
-        for (String module : List.of("core", "cli", "stores/sql")) {
-            Files.createDirectories(clone.resolve(module).resolve("src/main"));
-            Files.createFile(clone.resolve(module).resolve("pom.xml"));
+        clone = new Clone(folder);
+    }
+
+    /** The source is newer than what was built from it. */
+    private void change() throws Exception {
+        Files.writeString(clone.root().resolve("core/src/main/New.java"), "");
+        Path stamp = clone.builds().resolve("current/stamp");
+        if (Files.exists(stamp)) {
+            Files.setLastModifiedTime(stamp, FileTime.from(Instant.now().minusSeconds(5)));
         }
-        Files.createFile(clone.resolve("pom.xml"));
-        Path script = Files.copy(Path.of("..", "lockkeeper"), clone.resolve("lockkeeper"));
-        assertThat(script.toFile().setExecutable(true)).isTrue();
-        Path built = Files.createDirectories(folder.resolve("built"));
-        int n = 0;
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            Path path = Path.of(entry);
-            n++;
-            if (Files.isDirectory(path)) {
-                jar(path, built.resolve(n + ".jar"));
-            } else if (entry.endsWith(".jar") && Files.exists(path)) {
-                Files.copy(path, built.resolve(n + ".jar"));
-            }
-        }
-        Path tools = Files.createDirectories(folder.resolve("tools"));
-        Path maven = Files.writeString(
-                tools.resolve("mvn"),
-                "#!/bin/sh\necho called >>'" + folder + "/calls'\ntest -e '" + folder
-                        + "/broken' && { echo no; exit 1; }\n"
-                        + "mkdir -p cli/target/lib\ncp '" + built + "'/*.jar cli/target/lib\n"
-                        + "cp \"$(ls cli/target/lib/*.jar | head -n 1)\" cli/target/lockkeeper-cli-0.jar\n");
-        assertThat(maven.toFile().setExecutable(true)).isTrue();
-    }
-
-    private static void jar(Path classes, Path jar) throws IOException {
-        try (OutputStream out = Files.newOutputStream(jar);
-                ZipOutputStream zip = new ZipOutputStream(out);
-                Stream<Path> all = Files.walk(classes)) {
-            zip.setLevel(0);
-            for (Path file : all.filter(Files::isRegularFile).toList()) {
-                zip.putNextEntry(new ZipEntry(classes.relativize(file).toString()));
-                Files.copy(file, zip);
-            }
-        }
-    }
-
-    private Process start(Path script, Path from, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(script.toString()));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder =
-                new ProcessBuilder(command).directory(from.toFile()).redirectErrorStream(true);
-        builder.environment().put("PATH", folder.resolve("tools") + ":" + System.getenv("PATH"));
-        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().put("XDG_STATE_HOME", folder.resolve("state").toString());
-        builder.environment().remove("LOCKKEEPER_STORE");
-        return builder.start();
-    }
-
-    private static String ended(Process process, int code) throws Exception {
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(text).isEqualTo(code);
-        return text;
-    }
-
-    private long builds() throws IOException {
-        return Files.readAllLines(folder.resolve("calls")).size();
     }
 
     @Test
     void buildsOnceForAllWhoComeAndAgainOnlyAfterAChange() throws Exception {
         Path elsewhere = Files.createDirectories(folder.resolve("else where"));
-        Path absolute = Files.createSymbolicLink(elsewhere.resolve("lk"), clone.resolve("lockkeeper"));
+        Path absolute = Files.createSymbolicLink(elsewhere.resolve("lk"), clone.script());
         Path relative = Files.createSymbolicLink(elsewhere.resolve("lk2"), Path.of("lk"));
         List<Process> all = List.of(
-                start(Path.of("./lockkeeper"), clone, "run", "x", "--", "pwd"),
-                start(absolute, elsewhere, "run", "x", "--", "pwd"),
-                start(Path.of("./lk2"), elsewhere, "run", "x", "--", "pwd"));
+                clone.start(Path.of("./lockkeeper"), clone.root(), "run", "x", "--", "pwd"),
+                clone.start(absolute, elsewhere, "run", "x", "--", "pwd"),
+                clone.start(Path.of("./lk2"), elsewhere, "run", "x", "--", "pwd"));
         assertThat(relative).exists();
-        assertThat(ended(all.get(0), 0)).isEqualTo(clone.toRealPath() + "\n");
+        assertThat(ended(all.get(0), 0)).isEqualTo(clone.root().toRealPath() + "\n");
         assertThat(ended(all.get(1), 0)).isEqualTo(elsewhere.toRealPath() + "\n");
         assertThat(ended(all.get(2), 0)).isEqualTo(elsewhere.toRealPath() + "\n");
-        assertThat(builds()).isEqualTo(1);
-        assertThat(clone.resolve("cli/target/launcher/current/classes.jsa")).exists();
-        assertThat(clone.resolve("cli/target/launcher/current/native")).isNotEmptyDirectory();
+        assertThat(clone.calls()).isEqualTo(1);
+        assertThat(clone.builds().resolve("current/classes.jsa")).exists();
+        assertThat(clone.builds().resolve("current/native")).isNotEmptyDirectory();
 
-        assertThat(ended(start(absolute, folder, "version"), 0)).startsWith("lockkeeper ");
-        assertThat(ended(start(absolute, folder, "inspect", "x"), 1)).contains("nobody");
-        assertThat(builds()).isEqualTo(1);
+        assertThat(ended(clone.start(absolute, folder, "version"), 0)).startsWith("lockkeeper ");
+        assertThat(ended(clone.start(absolute, folder, "inspect", "x"), 1)).contains("nobody");
+        ProcessBuilder confused = clone.prepare(folder, "a clone/lockkeeper", "version");
+        confused.environment().put("CDPATH", folder.toString());
+        assertThat(ended(confused.start(), 0)).startsWith("lockkeeper ");
+        assertThat(clone.calls()).isEqualTo(1);
 
-        Path source = Files.createFile(clone.resolve("core/src/main/New.java"));
-        Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(2)));
+        change();
         Files.createFile(folder.resolve("broken"));
-        assertThat(ended(start(absolute, folder, "version"), 69)).contains("the build failed", "build.log");
-        assertThat(builds()).isEqualTo(2);
+        assertThat(ended(clone.start(absolute, folder, "version"), 69)).contains("the build failed", "build.log");
+        assertThat(clone.calls()).isEqualTo(2);
         Files.delete(folder.resolve("broken"));
-        Files.setLastModifiedTime(source, FileTime.from(Instant.now()));
-        assertThat(ended(start(absolute, folder, "version"), 0)).startsWith("lockkeeper ");
-        assertThat(builds()).isEqualTo(3);
+        assertThat(ended(clone.start(absolute, folder, "version"), 0)).startsWith("lockkeeper ");
+        assertThat(clone.calls()).isEqualTo(3);
+    }
+
+    @Test
+    void aBuildIsOfOnePlaceAndStaysAsLongAsSomethingRunsFromIt() throws Exception {
+        Process running = clone.start(clone.script(), folder, "run", "x", "--", "sh", "-c", "echo in >in; exec cat");
+        Await.until(() -> Files.exists(folder.resolve("in")));
+        Path old = clone.builds().resolve("current").toRealPath();
+        change();
+        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minusSeconds(7200)));
+        ended(clone.start(clone.script(), folder, "version"), 0);
+        assertThat(clone.builds().resolve("current").toRealPath()).isNotEqualTo(old);
+        assertThat(old).exists();
+
+        Path copy = folder.resolve("copy");
+        assertThat(new ProcessBuilder("cp", "-a", clone.root().toString(), copy.toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        ended(clone.start(copy.resolve("lockkeeper"), folder, "version"), 0);
+        assertThat(clone.calls()).isEqualTo(3);
+        assertThat(copy.resolve("cli/target/launcher/current").toRealPath()).startsWith(copy.toRealPath());
+        ended(clone.start(clone.script(), folder, "version"), 0);
+        assertThat(clone.calls()).isEqualTo(3);
+
+        running.getOutputStream().close();
+        ended(running, 0);
+        change();
+        ended(clone.start(clone.script(), folder, "version"), 0);
+        assertThat(old).doesNotExist();
+    }
+
+    @Test
+    void aBuildThatIsInterruptedEndsAndOneWhoseShellIsKilledIsAwaited() throws Exception {
+        Path slow = Files.createFile(folder.resolve("slow"));
+        Path pid = folder.resolve("mvn");
+        Process interrupted = clone.start(clone.script(), folder, "version");
+        Await.until(() -> Files.exists(pid) && !Files.readString(pid).isBlank());
+        ProcessHandle maven = handle(pid);
+        Clone.signal("INT", interrupted.pid());
+        ended(interrupted, 130);
+        assertThat(maven.isAlive()).isFalse();
+
+        Files.delete(pid);
+        Process killed = clone.start(clone.script(), folder, "version");
+        Await.until(() -> Files.exists(pid) && !Files.readString(pid).isBlank());
+        maven = handle(pid);
+        killed.destroyForcibly().waitFor();
+        Files.delete(slow);
+        Process next = clone.start(clone.script(), folder, "version");
+        assertThat(next.waitFor(500, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(clone.calls()).isEqualTo(2);
+        maven.destroy();
+        assertThat(ended(next, 0)).startsWith("lockkeeper ");
+        assertThat(clone.calls()).isEqualTo(3);
+    }
+
+    private static ProcessHandle handle(Path pid) throws Exception {
+        return ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
+    }
+
+    @Test
+    void saysWhatIsMissing() throws Exception {
+        Path target = Files.createFile(clone.root().resolve("cli/target"));
+        assertThat(ended(clone.start(clone.script(), folder, "version"), 69)).contains("not writable");
+        Files.delete(target);
+        ProcessBuilder noMaven = clone.prepare(folder, clone.script().toString(), "version");
+        noMaven.environment().put("PATH", bareTools().toString());
+        assertThat(ended(noMaven.start(), 69)).contains("no mvn on the PATH");
+        noMaven.environment().remove("JAVA_HOME");
+        assertThat(ended(noMaven.start(), 69)).contains("no java found");
+    }
+
+    /** Little more than a shell. */
+    private Path bareTools() throws Exception {
+        Path tools = Files.createDirectories(folder.resolve("bare"));
+        for (String tool : List.of("bash", "mkdir", "find", "head", "cat", "rm", "date", "readlink", "flock")) {
+            for (String from : List.of("/bin", "/usr/bin")) {
+                Path path = Path.of(from, tool);
+                if (Files.exists(path) && !Files.exists(tools.resolve(tool))) {
+                    Files.createSymbolicLink(tools.resolve(tool), path);
+                }
+            }
+        }
+        return tools;
     }
 }

@@ -133,7 +133,8 @@ class LookTest {
                                 "--",
                                 "sh",
                                 "-c",
-                                "until grep -q '\"x\"' " + watch.outFile() + "; do sleep 0.05; done")
+                                "until grep -q '\"x\"' " + watch.outFile() + " && grep -q held " + people.outFile()
+                                        + "; do sleep 0.05; done")
                         .code())
                 .isZero();
         people.says("free");
@@ -165,6 +166,11 @@ class LookTest {
         assertThat(new ProcessBuilder("bash", "-n", script.toString()).start().waitFor())
                 .isZero();
         assertThat(script).content().contains("--permits", "inspect");
+        String complete = "source " + script + "; COMP_WORDS=(lockkeeper in); COMP_CWORD=1; _complete_lockkeeper;"
+                + " echo ${COMPREPLY[*]}";
+        Process bash = new ProcessBuilder("bash", "-c", complete).start();
+        assertThat(new String(bash.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8))
+                .isEqualTo("inspect\n");
     }
 
     @Test

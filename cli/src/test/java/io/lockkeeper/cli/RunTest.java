@@ -140,7 +140,10 @@ class RunTest {
         "run x --",
         "run x --wait soon -- true",
         "run x --wait 10 -- true",
+        "run x --wait -5s -- true",
+        "run x --wait 5s5 -- true",
         "run x --lease 10ms -- true",
+        "run x --lease 999999999h -- true",
         "run x --permits 3 -- true",
         "run x --permits 3/2 -- true",
         "run x --permits 1/2 --shared -- true",
@@ -173,6 +176,21 @@ class RunTest {
         assertThat(result.out()).isEmpty();
         assertThat(result.err()).contains(plain + "/lockkeeper/locks.db").hasLineCount(1);
         assertThat(cli.with("XDG_STATE_HOME", "/proc/nowhere").run("ls").code()).isEqualTo(69);
+    }
+
+    @Test
+    void whoeverHasNoHomeIsToldSoAndGetsNoFileInTheFolderWhereHeStands() throws Exception {
+        Cli homeless = cli.without("XDG_STATE_HOME");
+        for (Cli one : List.of(
+                homeless.with("HOME", "relative"),
+                homeless.without("HOME").with("JDK_JAVA_OPTIONS", "-Duser.home=?"))) {
+            Result result = one.run("run", "x", "--", "echo", "never");
+            assertThat(result.code()).isEqualTo(69);
+            assertThat(result.out()).isEmpty();
+            assertThat(result.err()).contains("XDG_STATE_HOME", "--store");
+        }
+        assertThat(folder.resolve("relative")).doesNotExist();
+        assertThat(folder.resolve("?")).doesNotExist();
     }
 
     @Test

@@ -145,12 +145,13 @@ final class Hold {
             if (notice == 0) {
                 acknowledge();
             } else {
-                keeper().timer().schedule(now + notice, this::acknowledge);
+                keeper().acknowledgeLater(this, now + notice);
             }
         }
     }
 
-    private void acknowledge() {
+    /** Tells the store that the holder knows, or that it is done. */
+    void acknowledge() {
         boolean first;
         synchronized (queue) {
             first = startTidying();

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -58,6 +59,7 @@ public final class Keeper implements Signals {
     private final ThreadLocal<Map<String, ThreadHold>> threadHolds = ThreadLocal.withInitial(HashMap::new);
     private final Map<Object, LocalQueue> queues = new ConcurrentHashMap<>();
     private final Map<ClaimId, Pending> pending = new ConcurrentHashMap<>();
+    private final Set<Hold> recalled = ConcurrentHashMap.newKeySet();
     private final Map<AutoCloseable, Boolean> closeWithMe = new ConcurrentHashMap<>();
     private final AtomicInteger traceAll = new AtomicInteger(TRACE_FIRST);
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -307,6 +309,15 @@ public final class Keeper implements Signals {
         });
     }
 
+    /** Tells the store of a recalled hold's end when its user has had its time, or when we are closed before. */
+    void acknowledgeLater(Hold hold, long at) {
+        recalled.add(hold);
+        timer.schedule(at, () -> {
+            recalled.remove(hold);
+            hold.acknowledge();
+        });
+    }
+
     /** The user is done with a hold that was lost: no need to let it run out, if it has not yet. */
     void tidyUpAfterLoss(Possession possession) {
         Hold hold = possession.hold;
@@ -400,6 +411,7 @@ public final class Keeper implements Signals {
         left.forEach(hold -> hold.lose(Reason.CLOSED));
         // What its user is just releasing is released: twice would tell one of the two that it was lost.
         left.stream().filter(hold -> hold.state == Hold.State.LOST).forEach(this::releaseBehind);
+        recalled.forEach(Hold::acknowledge);
         timer.close();
         lanes.close(2 * config.operationTimeout().toNanos());
         events.close();

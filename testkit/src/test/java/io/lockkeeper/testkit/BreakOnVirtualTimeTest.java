@@ -65,6 +65,15 @@ final class BreakOnVirtualTimeTest {
     }
 
     @Test
+    void whoClosesItsKeeperWithinItsTimeToStopLetsTheNextInThen() throws Exception {
+        Lease lease = holder.readWriteLock("x").readLock().acquire();
+        Waiting.get(breakIt(lease));
+        assertThat(other.lock("x").tryAcquire()).isEmpty();
+        holder.close();
+        awaitOpen();
+    }
+
+    @Test
     void whoDoesNotListenIsNotWaitedFor() throws Exception {
         Lease lease = holder.lock("x").acquire();
         assertThat(other.inspector().breakHold("x", lease.token(), Duration.ZERO))

@@ -11,12 +11,21 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the real command in processes of its own, with a state directory of its own. */
 final class Cli {
+    /** What a failed test leaves behind ends with its JVM. */
+    private static final Set<ProcessHandle> STARTED = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(Cli::endAll));
+    }
+
     private final Path folder;
     private final Map<String, @Nullable String> environment = new HashMap<>(); // null: not to be there
 
@@ -81,7 +90,16 @@ final class Cli {
                 builder.environment().put(variable, value);
             }
         });
-        return new Running(builder.start(), out, err);
+        Process process = builder.start();
+        STARTED.add(process.toHandle());
+        return new Running(process, out, err);
+    }
+
+    private static void endAll() {
+        for (ProcessHandle process : STARTED) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
     }
 
     /** How a command ended. */

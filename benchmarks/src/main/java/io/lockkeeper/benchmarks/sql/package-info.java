@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Lockkeeper on databases, beside what else people use there; {@code ./bench sql} runs it. */
+@NullMarked
+package io.lockkeeper.benchmarks.sql;
+
+import org.jspecify.annotations.NullMarked;

@@ -31,7 +31,7 @@ final class ClaimColumns {
         columns.put("permits", terms.permits());
         columns.put("permit_limit", terms.limit());
         columns.put("token", 0L);
-        columns.put("block", terms.block());
+        columns.put("block", Math.max(1, terms.block()));
         columns.put("since", 0L);
         columns.put("expires", 0L);
         columns.put("confirmed", 0);
@@ -53,6 +53,22 @@ final class ClaimColumns {
         columns.put("expires", held.expires());
         columns.put("confirmed", held.confirmed() ? 1 : 0);
         columns.put("recalled", held.recalledDelay());
+        return columns;
+    }
+
+    /** A holder but the first, as it stands in the table of claims. */
+    static Map<String, Object> entry(Held held) {
+        Map<String, Object> columns = of(held);
+        columns.put("state", "H");
+        columns.put("until", 0L);
+        return columns;
+    }
+
+    /** A waiter, as it stands in the table of claims. */
+    static Map<String, Object> entry(Waiting waiting) {
+        Map<String, Object> columns = of(waiting.claim());
+        columns.put("state", "W");
+        columns.put("until", waiting.until());
         return columns;
     }
 

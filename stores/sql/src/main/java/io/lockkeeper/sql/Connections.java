@@ -4,8 +4,12 @@ package io.lockkeeper.sql;
 import io.lockkeeper.StoreUnavailableException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.sql.SQLTransientConnectionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Connections implements AutoCloseable {
     private final Source source;
     private final int timeoutMillis;
+    private final int networkMillis;
     private final ReentrantLock renewing = new ReentrantLock();
     private volatile @Nullable Apart apart;
     private volatile @Nullable Runnable repair;
@@ -32,6 +37,21 @@ final class Connections implements AutoCloseable {
 
         /** One to keep. */
         Connection kept() throws SQLException;
+
+        /** A data source of the user's. */
+        static Source of(DataSource source) {
+            return new Source() {
+                @Override
+                public Connection pooled() throws SQLException {
+                    return source.getConnection();
+                }
+
+                @Override
+                public Connection kept() throws SQLException {
+                    return source.getConnection();
+                }
+            };
+        }
 
         /** Held during a step, where all steps in this process must take turns; else null. */
         default @Nullable ReentrantLock turn() {
@@ -50,6 +70,8 @@ final class Connections implements AutoCloseable {
     Connections(Source source, int timeoutMillis) {
         this.source = source;
         this.timeoutMillis = timeoutMillis;
+        // After the server's own timeouts, which leave the connection whole.
+        this.networkMillis = timeoutMillis + Math.max(250, timeoutMillis / 4);
     }
 
     /** Settles in: looks at how connections come, and keeps one for renewals. */
@@ -65,7 +87,7 @@ final class Connections implements AutoCloseable {
 
     /** One statement, each committed by itself. */
     <T> T autocommit(Work<T> work) {
-        return step(() -> {
+        return step(false, () -> {
             try (Connection connection = open(source::pooled)) {
                 return work.with(connection);
             } catch (SQLException e) {
@@ -88,9 +110,9 @@ final class Connections implements AutoCloseable {
 
     /** A transaction of our own: all of it or nothing. */
     <T> T transaction(Work<T> work) {
-        return step(() -> {
+        return step(false, () -> {
             try (Connection connection = open(source::pooled)) {
-                return inTransaction(connection, work);
+                return Transaction.run(connection, work);
             } catch (SQLException e) {
                 throw failure(e);
             }
@@ -99,12 +121,14 @@ final class Connections implements AutoCloseable {
 
     /** In autocommit, on the connection that is kept for renewals. */
     <T> T renewal(Work<T> work) {
-        return step(() -> {
+        return step(true, () -> {
             renewing.lock();
             try {
                 return work.with(reserved());
             } catch (SQLException e) {
-                closeReserved();
+                if (!isAlive(reserved)) {
+                    closeReserved(); // else it is kept: the pool may have no other one
+                }
                 throw failure(e);
             } finally {
                 renewing.unlock();
@@ -114,29 +138,12 @@ final class Connections implements AutoCloseable {
 
     /** A transaction on the connection that is kept for renewals. */
     <T> T renewalTransaction(Work<T> work) {
-        return renewal(connection -> inTransaction(connection, work));
+        return renewal(connection -> Transaction.run(connection, work));
     }
 
     /** A connection to listen on; the caller closes it. */
     Connection listening() throws SQLException {
         return open(source::kept);
-    }
-
-    /** Runs a transaction on this connection, which is in autocommit. */
-    static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
-        connection.setAutoCommit(false);
-        boolean done = false;
-        try {
-            T result = work.with(connection);
-            connection.commit();
-            done = true;
-            return result;
-        } finally {
-            if (!done) {
-                rollback(connection);
-            }
-            restore(connection);
-        }
     }
 
     private Connection reserved() throws SQLException {
@@ -178,15 +185,15 @@ final class Connections implements AutoCloseable {
         }
         if (networkTimeouts) {
             try {
-                connection.setNetworkTimeout(Runnable::run, timeoutMillis);
-            } catch (SQLException | RuntimeException | AbstractMethodError e) {
+                connection.setNetworkTimeout(Runnable::run, networkMillis);
+            } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError e) {
                 networkTimeouts = false; // the driver has none, or the file is not behind a network
             }
         }
     }
 
     /** On this thread with an interrupt put aside, or, where that is not enough, on another one. */
-    private <T> T step(Supplier<T> step) {
+    private <T> T step(boolean isRenewal, Supplier<T> step) {
         Apart other = apart;
         if (other != null) {
             return other.call(step);
@@ -195,7 +202,7 @@ final class Connections implements AutoCloseable {
         try {
             while (true) {
                 try {
-                    return inTurn(step);
+                    return inTurn(isRenewal, step);
                 } catch (StoreUnavailableException e) {
                     // While it waited for a connection, so that nothing has been done yet.
                     if (!(e.getCause() instanceof SQLException sql && Failures.isInterrupt(sql))) {
@@ -212,32 +219,36 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    private <T> T inTurn(Supplier<T> step) {
+    /** A renewal that has waited long enough does not wait for its turn: the database lets in one after the other, too. */
+    private <T> T inTurn(boolean isRenewal, Supplier<T> step) {
         ReentrantLock turn = source.turn();
         if (turn == null) {
             return step.get();
         }
-        turn.lock(); // nobody has it for longer than the operation timeout
+        boolean isOurs;
+        try {
+            isOurs = turn.tryLock(timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw Failures.of(
+                    new SQLTransientConnectionException("interrupted while it waited for its turn", "08001", e));
+        }
+        if (!isOurs && !isRenewal) {
+            throw new StoreUnavailableException("no turn to write within " + timeoutMillis + " ms", null);
+        }
         try {
             return step.get();
         } finally {
-            turn.unlock();
+            if (isOurs) {
+                turn.unlock();
+            }
         }
     }
 
-    private static void rollback(Connection connection) {
+    private boolean isAlive(@Nullable Connection connection) {
         try {
-            connection.rollback();
+            return connection != null && connection.isValid(Math.max(1, timeoutMillis / 1_000));
         } catch (SQLException e) {
-            // The connection is broken; the failure that led here is the one to tell.
-        }
-    }
-
-    private static void restore(Connection connection) {
-        try {
-            connection.setAutoCommit(true);
-        } catch (SQLException e) {
-            // As above: the pool finds out for itself.
+            return false;
         }
     }
 

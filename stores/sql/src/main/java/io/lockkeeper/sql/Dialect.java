@@ -62,6 +62,11 @@ enum Dialect {
         return this == POSTGRESQL || this == MARIADB;
     }
 
+    /** Whether the statement that renews leaves out rows that others have locked. */
+    boolean skipsInUpdates() {
+        return this == POSTGRESQL;
+    }
+
     /** How many µs the clock may stand still. */
     long tick() {
         return this == SQLITE ? 1_000 : 0;

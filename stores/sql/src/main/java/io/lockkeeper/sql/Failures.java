@@ -14,6 +14,9 @@ final class Failures {
     /** SQLite: the file is damaged, or none of SQLite's. */
     private static final Set<Integer> SQLITE_LASTING = Set.of(11, 26);
 
+    /** MariaDB and MySQL: lock wait timeout, statement timeout. */
+    private static final Set<Integer> MARIADB_CONTENTION = Set.of(1205, 1969, 3024);
+
     private static final int SQLITE_CONSTRAINT = 19;
 
     /** The state that we give to what should be there, as after a TRUNCATE; treated as a missing table. */
@@ -53,6 +56,19 @@ final class Failures {
         return switch (state(e)) {
             case "42P01", "42S02", "42S03", "42S04" -> true;
             default -> isSqlite(e) && String.valueOf(e.getMessage()).contains("no such table");
+        };
+    }
+
+    /** Whether others were in the way, and the connection is as good as before: a deadlock, a row that stays locked. */
+    static boolean isContention(StoreUnavailableException e) {
+        return e.getCause() instanceof SQLException cause && !isSqlite(cause) && isContention(cause);
+    }
+
+    private static boolean isContention(SQLException e) {
+        return switch (state(e)) {
+            // PostgreSQL: lock not available, statement cancelled; all: deadlock, serialization; H2: lock timeout
+            case "55P03", "57014", "40001", "40P01", "HYT00" -> true;
+            default -> MARIADB_CONTENTION.contains(e.getErrorCode());
         };
     }
 

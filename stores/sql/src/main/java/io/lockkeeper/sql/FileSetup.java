@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
@@ -28,19 +30,29 @@ final class FileSetup {
             "afp",
             "afpfs",
             "afs",
+            "beegfs",
             "ceph",
             "cifs",
             "davfs",
+            "gcsfuse",
             "glusterfs",
+            "gpfs",
             "lustre",
             "nfs",
             "nfs4",
+            "prl_fs",
+            "rclone",
+            "s3fs",
             "smb",
             "smb2",
             "smb3",
             "smbfs",
             "sshfs",
+            "vboxsf",
             "webdav");
+
+    /** Nobody needs so long to make a file. */
+    private static final Duration OLD = Duration.ofHours(1);
 
     private static final FileAttribute<Set<PosixFilePermission>> FOLDER = mode("rwx------");
     private static final FileAttribute<Set<PosixFilePermission>> FILE = mode("rw-------");
@@ -57,6 +69,7 @@ final class FileSetup {
             if (!Files.exists(path)) {
                 create(path, timeout);
             }
+            tidy(path);
             path = path.toRealPath(); // all names of the file lead to the same folder of sockets
         } catch (IOException e) {
             throw lasting(path, "cannot be created: " + reason(e), e);
@@ -85,7 +98,7 @@ final class FileSetup {
     }
 
     static Path folderOfSockets(Path path) {
-        return path.resolveSibling(path.getFileName() + ".wake");
+        return path.resolveSibling(path.getFileName() + Mailboxes.SUFFIX);
     }
 
     private static void create(Path path, Duration timeout) throws IOException {
@@ -105,6 +118,23 @@ final class FileSetup {
             link(made, path);
         } finally {
             Files.deleteIfExists(made);
+        }
+    }
+
+    /** Removes what processes have left behind that were killed while they made the file. */
+    private static void tidy(Path path) {
+        String prefix = "." + path.getFileName() + ".";
+        Instant before = Instant.now().minus(OLD);
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(
+                path.resolveSibling(""), each -> each.getFileName().toString().startsWith(prefix))) {
+            for (Path each : all) {
+                boolean isLinked = Files.isSameFile(each, path); // and is complete
+                if (isLinked || Files.getLastModifiedTime(each).toInstant().isBefore(before)) {
+                    Files.deleteIfExists(each);
+                }
+            }
+        } catch (IOException e) {
+            return; // another one tidies up as well, or we may not: it does no harm where it is
         }
     }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Processes on one host tell each other directly: each client has a socket in a folder beside the file, and whoever has
  * written something that concerns a client sends it there, after the commit. A message that is lost is found by a slow
- * poll; where there can be no sockets (a path longer than some 90 bytes) the poll is as quick as for any other database.
+ * poll; where there can be no sockets (a path longer than some 75 bytes, a folder that others can write to) the poll is as quick as for any other database.
  */
 final class FileWakes extends Poll {
     private static final long SHORTEST = 200_000_000;

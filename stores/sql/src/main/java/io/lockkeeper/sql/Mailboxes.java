@@ -14,13 +14,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -31,6 +36,13 @@ import java.util.function.BiConsumer;
 final class Mailboxes implements AutoCloseable {
     private static final int LONGEST_LINE = 4096;
     private static final int BACKLOG = 64;
+    private static final int LOOK_MILLIS = 5_000;
+
+    /** The name of the folder is that of the file and this. */
+    static final String SUFFIX = ".wake";
+
+    private static final Set<PosixFilePermission> WRITABLE =
+            Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
     /** Left by a process that was killed, if nobody answers; younger ones are left alone. */
     private static final Duration OLD = Duration.ofHours(1);
@@ -50,12 +62,38 @@ final class Mailboxes implements AutoCloseable {
             Files.createDirectory(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException e) {
+            if (!isSafe(folder)) {
+                throw new IOException("others can write to " + folder, e);
+            }
             sweep();
         }
         this.selector = Selector.open();
     }
 
+    /**
+     * Whether only whoever can write to the file of locks can have put a socket there: else a stranger could tell us that
+     * we hold what we do not hold. A folder of the file's owner, and open to others only as the file is.
+     */
+    static boolean isSafe(Path folder) {
+        try {
+            String name = folder.getFileName().toString();
+            Path file = folder.resolveSibling(name.substring(0, name.length() - SUFFIX.length()));
+            PosixFileAttributes of = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            PosixFileAttributes like = Files.readAttributes(file, PosixFileAttributes.class);
+            Set<PosixFilePermission> open = new HashSet<>(of.permissions());
+            open.retainAll(WRITABLE);
+            return of.isDirectory()
+                    && of.owner().equals(like.owner())
+                    && like.permissions().containsAll(open);
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
     static void send(Path folder, String client, String line) {
+        if (!isSafe(folder)) {
+            return; // there is nobody, or nobody to be trusted
+        }
         boolean interrupted = Thread.interrupted(); // it would close the channel under us
         try {
             send(folder.resolve(client), line);
@@ -82,6 +120,7 @@ final class Mailboxes implements AutoCloseable {
     /** Opens boxes for these clients, closes those of others; answers whether one was opened. */
     boolean serve(Set<String> clients) throws IOException {
         boolean opened = false;
+        boxes.keySet().removeIf(this::isGone); // somebody has tidied up
         for (String client : clients) {
             if (!boxes.containsKey(client)) {
                 boxes.put(client, open(client));
@@ -98,6 +137,14 @@ final class Mailboxes implements AutoCloseable {
             }
         }
         return opened;
+    }
+
+    private boolean isGone(String client) {
+        if (Files.exists(folder.resolve(client), LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        shut(client, Objects.requireNonNull(boxes.get(client)));
+        return true;
     }
 
     private ServerSocketChannel open(String client) throws IOException {
@@ -117,9 +164,9 @@ final class Mailboxes implements AutoCloseable {
         }
     }
 
-    /** Waits for messages, or for {@link #wakeUp()}, and hands them on. */
+    /** Waits for messages, or for {@link #wakeUp()}, and hands them on; but not for ever, lest a box is gone. */
     void receive() throws IOException {
-        selector.select(this::handle);
+        selector.select(this::handle, LOOK_MILLIS);
     }
 
     void wakeUp() {

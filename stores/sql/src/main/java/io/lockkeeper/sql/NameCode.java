@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
  * Names as they stand in the tables: plain ASCII, so that no collation can fold case, pad blanks or choke on a NUL, and an
@@ -13,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 final class NameCode {
     private static final String PLAIN = "-._~:/@+=";
     private static final String HEX = "0123456789ABCDEF";
+
+    private static final Pattern CODE = Pattern.compile("([-._~:/@+=A-Za-z0-9]|%[0-9A-F]{2})+");
 
     private NameCode() {}
 
@@ -27,6 +30,11 @@ final class NameCode {
             }
         }
         return out.toString();
+    }
+
+    /** Whether a text stands for a name. */
+    static boolean isCode(String text) {
+        return CODE.matcher(text).matches();
     }
 
     static String decode(String code) {

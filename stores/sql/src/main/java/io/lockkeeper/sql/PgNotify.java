@@ -27,7 +27,11 @@ import org.postgresql.PGNotification;
 final class PgNotify extends Wakes {
     private static final String CHANNEL = "lockkeeper_";
     private static final int LISTEN_MILLIS = 10_000;
-    private static final long PAUSE = 100_000_000;
+    private static final long SHORTEST_PAUSE = 100_000_000;
+
+    /** Longer ones would not spare a server much; a wrong password is not tried too often. */
+    private static final long LONGEST_PAUSE = 5_000_000_000L;
+
     private static final int CONNECT_SECONDS = 3;
     private static final int BEGIN_MILLIS = 1_000;
 
@@ -73,7 +77,7 @@ final class PgNotify extends Wakes {
     private final class Listener {
         final String client;
         final Signals signals;
-        final Thread thread = new Thread(this::loop, "lockkeeper-sql-listen");
+        final Thread thread = new Thread(this::run, "lockkeeper-sql-listen");
         private final CountDownLatch begun = new CountDownLatch(1);
         private @Nullable PGConnection open;
         private volatile boolean ended;
@@ -101,17 +105,30 @@ final class PgNotify extends Wakes {
             begun.countDown(); // it is told later that it may have missed something
         }
 
+        private void run() {
+            try {
+                loop();
+            } finally {
+                running.remove(this);
+            }
+        }
+
         private void loop() {
+            long pause = SHORTEST_PAUSE;
             while (!ended) {
                 try (Connection connection = connections.listening()) {
                     PGConnection pg = connection.unwrap(PGConnection.class);
                     synchronized (this) {
-                        open = ended ? null : pg;
+                        if (ended) {
+                            return;
+                        }
+                        open = pg;
                     }
                     connection.setNetworkTimeout(Runnable::run, 0);
                     try (Statement s = connection.createStatement()) {
                         s.execute("LISTEN \"" + CHANNEL + client + "\"");
                     }
+                    pause = SHORTEST_PAUSE;
                     if (begun.getCount() == 0) {
                         signals.missed(); // what was told while nobody listened
                     }
@@ -130,7 +147,8 @@ final class PgNotify extends Wakes {
                     }
                 } catch (SQLException e) {
                     if (!ended) {
-                        LockSupport.parkNanos(PAUSE); // the database is away; those who wait refresh meanwhile
+                        LockSupport.parkNanos(pause); // the database is away; those who wait refresh meanwhile
+                        pause = Math.min(2 * pause, LONGEST_PAUSE);
                     }
                 } finally {
                     synchronized (this) {
@@ -138,7 +156,6 @@ final class PgNotify extends Wakes {
                     }
                 }
             }
-            running.remove(this);
         }
 
         /** A connection that is dead without having been told so must not be listened to for ever. */

@@ -44,6 +44,7 @@ class Poll extends Wakes {
     private volatile boolean idles;
     private volatile boolean closed;
     private @Nullable Thread thread;
+    private volatile long looks;
     private long lookedForBreaks = System.nanoTime();
     private long breaks;
 
@@ -136,6 +137,7 @@ class Poll extends Wakes {
 
     private void loop() {
         while (!closed) {
+            idles = true; // whoever comes from here on unparks
             idles = waiting.isEmpty() && latches.isEmpty();
             LockSupport.parkNanos(idles ? SLOW : pause());
             try {
@@ -199,7 +201,14 @@ class Poll extends Wakes {
         return ThreadLocalRandom.current().nextLong(SHORTEST, LONGEST);
     }
 
+    /** How often it has looked; for tests. */
+    long looks() {
+        return looks;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // by one thread
     private void look() {
+        looks++;
         waiting.keySet().removeIf(id -> !listeners().containsKey(id.client()));
         List<Map.Entry<ClaimId, Place>> all =
                 waiting.entrySet().stream().filter(e -> e.getValue().isQueued()).toList();
@@ -221,7 +230,10 @@ class Poll extends Wakes {
             while (row.next()) {
                 ClaimId id = ClaimId.parse(row.getString("claim"));
                 Signals listener = listeners().get(id.client());
-                if (waiting.remove(id) != null && listener != null) {
+                Place place = waiting.get(id);
+                // It may have been told meanwhile, and be claimed again just now: then the answer tells.
+                boolean isNews = place != null && place.isQueued() && waiting.remove(id, place);
+                if (isNews && listener != null) {
                     long at = row.getLong("at");
                     listener.granted(
                             id,

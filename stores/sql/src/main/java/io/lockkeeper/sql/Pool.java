@@ -12,12 +12,15 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A small pool of our own, when a store is made from a URL. What is kept for long does not come from it. */
 final class Pool implements Connections.Source, AutoCloseable {
     /** Steps at a time; more would only wait for each other in the database. */
     private static final int SIZE = 8;
+
+    private static final Pattern IN_MEMORY = Pattern.compile("^jdbc:sqlite:($|\\?|:memory:|file::memory:)");
 
     /** One for each database with one writer at a time that this process uses; there are few. */
     private static final Map<String, ReentrantLock> TURNS = new ConcurrentHashMap<>();
@@ -37,6 +40,10 @@ final class Pool implements Connections.Source, AutoCloseable {
     }
 
     static SqlStore open(String url, Map<String, String> parameters, SqlOptions options, @Nullable Dialect dialect) {
+        if (IN_MEMORY.matcher(url).find()) {
+            throw new IllegalArgumentException("each connection to a SQLite database in memory has one of its own;"
+                    + " use memory: for locks within this process, or a file");
+        }
         Driver driver = driver(url);
         UrlDefaults defaults = UrlDefaults.of(url, options);
         Properties properties = new Properties();
@@ -45,7 +52,12 @@ final class Pool implements Connections.Source, AutoCloseable {
                 properties.setProperty(name, value);
             }
         });
-        parameters.forEach(properties::setProperty);
+        parameters.forEach((name, value) -> {
+            String ours = properties.getProperty(name);
+            // Of several settings in one parameter, the last of the same name counts.
+            boolean adds = name.equals(UrlDefaults.SETTINGS) && ours != null;
+            properties.setProperty(name, adds ? ours + " " + value : value);
+        });
         HikariConfig config = new HikariConfig();
         config.setPoolName("lockkeeper");
         config.setJdbcUrl(url);
@@ -63,7 +75,7 @@ final class Pool implements Connections.Source, AutoCloseable {
         }
         try {
             // The first connection by itself: its failure is told as it is, and at once.
-            driver.connect(url, copy(properties)).close();
+            connect(driver, url, properties).close();
             Pool pool = new Pool(new HikariDataSource(config), driver, url, properties, defaults);
             try {
                 return new SqlStore(pool, options, dialect, pool);
@@ -87,10 +99,14 @@ final class Pool implements Connections.Source, AutoCloseable {
         }
     }
 
-    private static Properties copy(Properties properties) {
-        Properties copy = new Properties();
+    private static Connection connect(Driver driver, String url, Properties properties) throws SQLException {
+        Properties copy = new Properties(); // drivers write into it
         copy.putAll(properties);
-        return copy;
+        Connection connection = driver.connect(url, copy);
+        if (connection == null) {
+            throw new SQLException("the driver does not know its own URL any more", "08001");
+        }
+        return connection;
     }
 
     @Override
@@ -100,11 +116,11 @@ final class Pool implements Connections.Source, AutoCloseable {
 
     @Override
     public Connection kept() throws SQLException {
-        Connection connection = driver.connect(url, copy(properties));
-        if (connection == null) {
-            throw new SQLException("the driver does not know its own URL any more", "08001");
-        }
+        Connection connection = connect(driver, url, properties);
         try {
+            if (!defaults.isOneWriter()) {
+                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED); // as the pool does
+            }
             if (defaults.initial() != null) {
                 try (var s = connection.createStatement()) {
                     s.execute(defaults.initial());

@@ -23,6 +23,7 @@ final class Sql {
 
     private final Dialect dialect;
     private final Map<String, String> tables;
+    private final Map<String, Boolean> known = new ConcurrentHashMap<>();
     private final Map<String, Template> templates = new ConcurrentHashMap<>();
 
     /** Pieces of text, with a parameter between any two. */
@@ -42,6 +43,11 @@ final class Sql {
 
     Dialect dialect() {
         return dialect;
+    }
+
+    /** Whether this dialect has such a statement. */
+    boolean has(String name) {
+        return known.computeIfAbsent(name, dialect::has);
     }
 
     /** The full name of a table. */

@@ -21,9 +21,13 @@ import java.util.Map;
  * connection.commit();                // and it is free again
  * }</pre>
  *
+ * <p>Lock before the first read: in REPEATABLE READ, MariaDB and MySQL show what was there at the first read.
+ *
  * <p>They are apart from the locks of a {@link SqlStore}: the same name may be held here and there at the same time.
  */
 public final class SqlLocks {
+    private static final int LONGEST_NAME = 512;
+
     private SqlLocks() {}
 
     /** As {@link #inTransaction(Connection, String, SqlOptions)}, with the default names of tables. */
@@ -40,13 +44,13 @@ public final class SqlLocks {
      * be there (a {@link SqlStore} makes it, {@link SqlStore#ddl} shows it); the row stays.
      *
      * @throws SQLException when the database refuses, as for a deadlock or a wait that took too long
-     * @throws IllegalStateException when the connection is in autocommit: the lock would end at once
+     * @throws IllegalStateException when the connection is in autocommit: the lock would end at once; on PostgreSQL, when its
+     *     transaction is not in READ COMMITTED: it would go on seeing what was before it had the lock
+     * @throws IllegalArgumentException when the name is empty, longer than 512 bytes in UTF-8, or has a lone surrogate
      * @throws UnsupportedOperationException on SQLite, where a transaction that writes has the whole file to itself anyway
      */
     public static void inTransaction(Connection connection, String name, SqlOptions options) throws SQLException {
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("the name is empty");
-        }
+        check(name);
         Dialect dialect = Dialect.of(connection);
         if (!dialect.has("row_lock")) {
             throw new UnsupportedOperationException("no locks in transactions on " + dialect
@@ -54,6 +58,11 @@ public final class SqlLocks {
         }
         if (connection.getAutoCommit()) {
             throw new IllegalStateException("the connection is in autocommit: the lock would end at once");
+        }
+        if (dialect == Dialect.POSTGRESQL
+                && connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
+            throw new IllegalStateException(
+                    "the transaction is not in READ COMMITTED: it would go on seeing what was before it had the lock");
         }
         Sql sql = new Sql(dialect, options);
         Map<String, Object> values = Map.of("name", NameCode.encode(name), "key", key(name));
@@ -67,6 +76,18 @@ public final class SqlLocks {
                 }
                 run(connection, sql, values); // another transaction has made it, and has ended
             }
+        }
+    }
+
+    /** As for all names: two that differ never meet. */
+    private static void check(String name) {
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes == 0 || bytes > LONGEST_NAME) {
+            throw new IllegalArgumentException(
+                    "a name has 1 to " + LONGEST_NAME + " bytes in UTF-8; this one has " + bytes);
+        }
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            throw new IllegalArgumentException("a name is Unicode text; this one has a lone surrogate");
         }
     }
 

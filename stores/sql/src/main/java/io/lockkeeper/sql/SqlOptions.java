@@ -77,10 +77,6 @@ public final class SqlOptions {
         return relaxed;
     }
 
-    Duration operationTimeout() {
-        return operationTimeout;
-    }
-
     int timeoutMillis() {
         return (int) Math.max(1, Math.min(operationTimeout.toMillis(), Integer.MAX_VALUE));
     }

@@ -9,6 +9,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Optional;
 
@@ -17,7 +18,15 @@ final class SqlQueue {
     /** Who is not the head looks again so many times within its patience. */
     private static final int LOOKS = 3;
 
+    /** As in {@link io.lockkeeper.model.NameState}. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
+
     private SqlQueue() {}
+
+    /** How long a queued claim may rest before it looks again. */
+    static Duration slowLook(Claim claim) {
+        return claim.terms().patience().dividedBy(LOOKS);
+    }
 
     /** Takes a place behind others; empty when the name is not held and awaited, or not in the same way. */
     static Optional<Answer> append(Connections connections, Sql sql, long incarnation, Claim claim) {
@@ -25,7 +34,7 @@ final class SqlQueue {
         values.put("name", NameCode.encode(claim.name()));
         return sql.dialect().appendsAtOnce()
                 ? connections.lazily(c -> unlessKnown(() -> ask(c, sql, "append", incarnation, claim, values)))
-                : connections.lazily(c -> unlessKnown(() -> Connections.inTransaction(
+                : connections.lazily(c -> unlessKnown(() -> Transaction.run(
                         c, transaction -> inTransaction(transaction, sql, incarnation, claim, values))));
     }
 
@@ -48,7 +57,7 @@ final class SqlQueue {
     private static Optional<Answer> inTransaction(
             Connection connection, Sql sql, long incarnation, Claim claim, Map<String, Object> values)
             throws SQLException {
-        if (sql.execute(connection, "append", values) == 0) {
+        if (sql.execute(connection, "append_row", values) == 0) {
             return Optional.empty();
         }
         sql.execute(connection, "append_claim", values);
@@ -70,9 +79,14 @@ final class SqlQueue {
                 if (!row.next()) {
                     return Optional.empty();
                 }
-                Duration retryAfter = claim.terms().patience().dividedBy(LOOKS);
+                int ahead = row.getInt("ahead");
+                long at = row.getLong("at");
+                // As those who come the general way: one after the other, from when the name may open.
+                Duration opens = Duration.of(Math.max(0, row.getLong("expires") - at), ChronoUnit.MICROS)
+                        .plus(BETWEEN_LOOKS.multipliedBy(ahead));
+                Duration slow = slowLook(claim);
                 return Optional.of(new Answer.Queued(
-                        row.getInt("ahead"), retryAfter, new StoreTime(incarnation, row.getLong("at"))));
+                        ahead, opens.compareTo(slow) < 0 ? opens : slow, new StoreTime(incarnation, at)));
             }
         }
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.model.Held;
 import io.lockkeeper.model.NameState;
+import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
@@ -19,21 +23,31 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One renewal, on the connection that is kept for it. First all holds that are alone in their names, with one UPDATE for all;
- * then, name by name, what that did not find: one of several holders, a hold that is lost, a queued claim.
+ * One renewal, on the connection that is kept for it. First all holds that are the first of their names, with one UPDATE for
+ * all; then what that did not find (one of several holders, a hold that is lost, a queued claim), many names in one
+ * transaction. A name that somebody else keeps locked holds up the others once, for the operation timeout at most: from then on
+ * locked names are left out, and what is true of them anyway is told.
  */
 final class SqlRenewal {
     private static final int AT_ONCE = 256;
+
+    /** Fewer where others must wait for us. */
+    private static final int NAMES_AT_ONCE = 64;
 
     private final Connections connections;
     private final Sql sql;
     private final long incarnation;
     private final Wakes wakes;
-    private final Map<String, Duration> kept = new HashMap<>();
+    private final Map<Renewals.Hold, Renewal.Outcome> outcomes = new HashMap<>();
+    private final Map<Claim, Answer> answers = new HashMap<>();
     private @Nullable StoreTime at;
+    private boolean isAlone;
+    private boolean hurries;
 
     private static final class OfName {
         final List<Renewals.Hold> holds = new ArrayList<>();
@@ -48,41 +62,38 @@ final class SqlRenewal {
     }
 
     Renewal run(Renewals batch) {
-        Map<Duration, List<Claim>> byLease = new LinkedHashMap<>();
+        isAlone = batch.holds().size() + batch.queued().size() == 1;
+        Map<Duration, List<Renewals.Hold>> byLease = new LinkedHashMap<>();
         for (Renewals.Hold hold : batch.holds()) {
             if (hold.raiseTo() == 0) {
-                byLease.computeIfAbsent(hold.lease(), l -> new ArrayList<>())
-                        .add(hold.grant().claim());
+                byLease.computeIfAbsent(hold.lease(), l -> new ArrayList<>()).add(hold);
             }
         }
-        byLease.forEach((lease, claims) -> {
-            for (int i = 0; i < claims.size(); i += AT_ONCE) {
-                List<Claim> part = claims.subList(i, Math.min(claims.size(), i + AT_ONCE));
-                connections.renewal(c -> renewAll(c, lease, part));
-            }
-        });
+        byLease.forEach((lease, holds) -> inParts(holds, AT_ONCE, part -> renewAll(lease, part)));
+
         Map<String, OfName> rest = new LinkedHashMap<>();
         for (Renewals.Hold hold : batch.holds()) {
-            Claim claim = hold.grant().claim();
-            if (!kept.containsKey(claim.id().toString())) {
-                rest.computeIfAbsent(claim.name(), n -> new OfName()).holds.add(hold);
+            if (!outcomes.containsKey(hold)) {
+                rest.computeIfAbsent(hold.grant().claim().name(), n -> new OfName())
+                        .holds
+                        .add(hold);
             }
         }
         for (Claim claim : batch.queued()) {
             rest.computeIfAbsent(claim.name(), n -> new OfName()).queued.add(claim);
         }
-        Map<Renewals.Hold, Renewal.Outcome> outcomes = new HashMap<>();
-        Map<Claim, Answer> answers = new HashMap<>();
-        rest.forEach((name, what) -> inName(name, what, outcomes, answers));
+        inParts(List.copyOf(rest.keySet()), NAMES_AT_ONCE, part -> inNames(part, rest));
+        return answer(batch);
+    }
 
+    private Renewal answer(Renewals batch) {
         List<Renewal.Outcome> holds = new ArrayList<>(batch.holds().size());
         for (Renewals.Hold hold : batch.holds()) {
-            Duration remaining = kept.get(hold.grant().claim().id().toString());
-            Renewal.Outcome outcome = remaining != null ? new Renewal.Kept(remaining) : outcomes.get(hold);
+            Renewal.Outcome outcome = Objects.requireNonNull(outcomes.get(hold));
             if (outcome instanceof Renewal.Kept still) {
                 wakes.holds(still.remaining());
             }
-            holds.add(Objects.requireNonNull(outcome));
+            holds.add(outcome);
         }
         List<Answer> queued = new ArrayList<>(batch.queued().size());
         for (Claim claim : batch.queued()) {
@@ -92,23 +103,53 @@ final class SqlRenewal {
             }
             queued.add(answer);
         }
-        StoreTime time = at;
-        return new Renewal(
-                holds, queued, time != null ? time : connections.renewal(c -> SqlStore.clock(c, sql, incarnation)));
+        return new Renewal(holds, queued, time());
     }
 
-    private boolean renewAll(Connection connection, Duration lease, List<Claim> part) throws SQLException {
+    private StoreTime time() {
+        StoreTime time = at;
+        return time != null ? time : connections.renewal(c -> SqlStore.clock(c, sql, incarnation));
+    }
+
+    private static <T> void inParts(List<T> all, int size, Consumer<List<T>> step) {
+        for (int i = 0; i < all.size(); i += size) {
+            step.accept(all.subList(i, Math.min(all.size(), i + size)));
+        }
+    }
+
+    // ---- First holders ----
+
+    private void renewAll(Duration lease, List<Renewals.Hold> part) {
+        if (hurries && !sql.dialect().skipsInUpdates()) {
+            return;
+        }
+        try {
+            Map<String, Duration> kept = connections.renewal(c -> renewAll(c, lease, part));
+            for (Renewals.Hold hold : part) {
+                Duration remaining = kept.get(hold.grant().claim().id().toString());
+                if (remaining != null) {
+                    outcomes.put(hold, new Renewal.Kept(remaining));
+                }
+            }
+        } catch (StoreUnavailableException e) {
+            hurryOrThrow(e);
+        }
+    }
+
+    private Map<String, Duration> renewAll(Connection connection, Duration lease, List<Renewals.Hold> part)
+            throws SQLException {
         List<String> names = new ArrayList<>(part.size());
         List<String> claims = new ArrayList<>(part.size());
-        for (Claim claim : part) {
-            names.add(NameCode.encode(claim.name()));
-            claims.add(claim.id().toString());
+        for (Renewals.Hold hold : part) {
+            names.add(NameCode.encode(hold.grant().claim().name()));
+            claims.add(hold.grant().claim().id().toString());
         }
         Map<String, Object> values = Map.of("lease", NameState.micros(lease), "names", names, "claims", claims);
-        boolean tellsAtOnce = !sql.dialect().has("renewed");
+        boolean tellsAtOnce = !sql.has("renewed");
         if (!tellsAtOnce) {
             sql.execute(connection, "renew", values);
         }
+        Map<String, Duration> kept = new HashMap<>();
         try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "renew" : "renewed", values);
                 ResultSet row = s.executeQuery()) {
             while (row.next()) {
@@ -116,27 +157,116 @@ final class SqlRenewal {
                 at = new StoreTime(incarnation, row.getLong("at"));
             }
         }
-        return true;
+        return kept;
     }
 
-    private void inName(
-            String name, OfName what, Map<Renewals.Hold, Renewal.Outcome> outcomes, Map<Claim, Answer> answers) {
-        NameTransaction.Result<StoreTime> result = connections.renewalTransaction(c -> {
-            NameTransaction.Result<StoreTime> r = NameTransaction.run(c, sql, incarnation, name, (state, ledger) -> {
-                for (Renewals.Hold hold : what.holds) {
-                    Renewal.Outcome outcome = state.renew(hold, ledger);
-                    if (hold.raiseTo() > 0 && outcome instanceof Renewal.Kept) {
-                        ((NameTransaction) ledger).raise(hold.raiseTo());
-                    }
-                    outcomes.put(hold, outcome);
-                }
-                what.queued.forEach(claim -> answers.put(claim, state.refresh(claim, ledger)));
-                return ledger.time();
-            });
+    /** Somebody keeps a row locked: do not wait for another one. */
+    private void hurryOrThrow(StoreUnavailableException e) {
+        if (isAlone || hurries || !Failures.isContention(e)) {
+            throw e; // whoever is alone harms no other
+        }
+        hurries = true;
+    }
+
+    // ---- The rest ----
+
+    private void inNames(List<String> names, Map<String, OfName> rest) {
+        Map<String, StoreTime> done;
+        try {
+            done = inNames(names, rest, hurries);
+        } catch (StoreUnavailableException e) {
+            hurryOrThrow(e);
+            done = inNames(names, rest, true);
+        }
+        for (String name : names) {
+            StoreTime then = done.get(name);
+            if (then != null) {
+                at = then;
+            } else {
+                look(name, Objects.requireNonNull(rest.get(name)));
+            }
+        }
+    }
+
+    private Map<String, StoreTime> inNames(List<String> names, Map<String, OfName> rest, boolean skip) {
+        NameTransaction.Result<Map<String, StoreTime>> result = connections.renewalTransaction(c -> {
+            NameTransaction.Result<Map<String, StoreTime>> r = NameTransaction.runAll(
+                    c, sql, incarnation, names, skip, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
             wakes.tellOthers(c, r.signals());
             return r;
         });
-        at = result.answer();
         wakes.tellHere(result.signals());
+        return result.answer();
+    }
+
+    private StoreTime renew(LoadedName name, OfName what) {
+        for (Renewals.Hold hold : what.holds) {
+            Renewal.Outcome outcome = name.state().renew(hold, name);
+            if (hold.raiseTo() > 0 && outcome instanceof Renewal.Kept) {
+                name.raise(hold.raiseTo());
+            }
+            outcomes.put(hold, outcome);
+        }
+        what.queued.forEach(claim -> answers.put(claim, name.state().refresh(claim, name)));
+        return name.time();
+    }
+
+    // ---- What cannot be renewed now: until it expires a hold is in force, whatever the row's lock is held for ----
+
+    private void look(String name, OfName what) {
+        Optional<SqlView.Seen> seen;
+        try {
+            seen = connections.renewal(c -> SqlView.one(c, sql, incarnation, name));
+        } catch (StoreUnavailableException e) {
+            if (e.getCause() != null) {
+                throw e;
+            }
+            // Of a newer format: what stands there is not ours to read, and cannot be kept.
+            what.holds.forEach(hold -> outcomes.put(hold, new Renewal.Lost(Reason.STORE_UNREACHABLE)));
+            what.queued.forEach(claim -> answers.put(claim, gone()));
+            return;
+        }
+        for (Renewals.Hold hold : what.holds) {
+            Renewal.Outcome outcome = standing(seen, hold);
+            if (hold.raiseTo() > 0 && outcome instanceof Renewal.Kept) {
+                throw new StoreUnavailableException("the row of '" + name + "' is locked", null);
+            }
+            outcomes.put(hold, outcome);
+        }
+        what.queued.forEach(claim -> answers.put(claim, standing(seen, claim)));
+    }
+
+    private static Renewal.Outcome standing(Optional<SqlView.Seen> seen, Renewals.Hold hold) {
+        Held held = seen.map(s -> s.holder(hold.grant().claim().id())).orElse(null);
+        if (seen.isEmpty() || held == null) {
+            return new Renewal.Lost(Reason.EXPIRED);
+        }
+        return held.recalledDelay() == Held.NOT_RECALLED
+                ? new Renewal.Kept(seen.get().remaining(held))
+                : new Renewal.Lost(Reason.BROKEN);
+    }
+
+    private Answer standing(Optional<SqlView.Seen> seen, Claim claim) {
+        if (seen.isEmpty()) {
+            return gone();
+        }
+        StoreTime then = new StoreTime(incarnation, seen.get().at());
+        Held held = seen.get().holder(claim.id());
+        if (held != null) {
+            Duration remaining = seen.get().remaining(held);
+            return new Answer.Granted(held.token(), held.block(), remaining, held.confirmed(), then);
+        }
+        int ahead = 0;
+        for (Waiting waiting : seen.get().state().queue()) {
+            if (waiting.claim().id().equals(claim.id())) {
+                return new Answer.Queued(ahead, SqlQueue.slowLook(claim), then);
+            }
+            ahead++;
+        }
+        return gone();
+    }
+
+    private Answer gone() {
+        return new Answer.Refused(Answer.Why.GONE, "", Duration.ZERO, time());
     }
 }

@@ -22,7 +22,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
@@ -37,15 +36,15 @@ import org.jspecify.annotations.Nullable;
  * goes through a {@link NameTransaction}. Never joins a transaction of the caller's: connections are our own.
  */
 public final class SqlStore implements LockStore {
-    private final Connections connections;
+    final Connections connections;
     private final Sql sql;
-    private final Wakes wakes;
+    final Wakes wakes;
     private final Purge purge;
     private final String id;
     private final long incarnation;
     private final Guarantees guarantees;
     private final AutoCloseable owned;
-    private final Crowded crowded = new Crowded();
+    private final ShortWays shortWays;
 
     SqlStore(Connections.Source source, SqlOptions options, @Nullable Dialect given, AutoCloseable owned) {
         this(source, options, given, owned, SqlStore::wakes);
@@ -64,9 +63,10 @@ public final class SqlStore implements LockStore {
             this.sql = new Sql(dialect, options);
             this.id = Tables.open(connections, sql, options.createTables(), null);
             this.incarnation = id.hashCode();
+            this.shortWays = new ShortWays(connections, sql, incarnation);
             connections.begin(dialect, () -> Tables.open(connections, sql, options.createTables(), id));
             this.wakes = maker.make(connections, sql, incarnation);
-            this.purge = new Purge(connections, sql, incarnation, this::catchUp);
+            this.purge = new Purge(connections, sql, incarnation, options.timeoutMillis(), this::catchUp);
             EnumSet<Guarantee> kept = EnumSet.complementOf(EnumSet.of(Guarantee.FAILOVER_SAFE));
             if (!wakes.pushes()) {
                 kept.remove(Guarantee.PUSH);
@@ -100,21 +100,7 @@ public final class SqlStore implements LockStore {
 
     static SqlStore of(DataSource source, SqlOptions options, @Nullable Dialect dialect) {
         Objects.requireNonNull(source, "source");
-        return new SqlStore(
-                new Connections.Source() {
-                    @Override
-                    public Connection pooled() throws SQLException {
-                        return source.getConnection();
-                    }
-
-                    @Override
-                    public Connection kept() throws SQLException {
-                        return source.getConnection();
-                    }
-                },
-                options,
-                dialect,
-                () -> {});
+        return new SqlStore(Connections.Source.of(source), options, dialect, () -> {});
     }
 
     /**
@@ -149,7 +135,9 @@ public final class SqlStore implements LockStore {
         }
         boolean isQueued = false;
         try {
-            Answer answer = claimInAWay(claim);
+            Answer answer = shortWays
+                    .claim(claim)
+                    .orElseGet(() -> inName(claim.name(), (state, ledger) -> state.claim(claim, ledger)));
             isQueued = answer instanceof Answer.Queued;
             if (answer instanceof Answer.Granted granted) {
                 wakes.holds(granted.remaining());
@@ -162,66 +150,6 @@ public final class SqlStore implements LockStore {
                 wakes.forget(claim);
             }
         }
-    }
-
-    /** The way that will most likely do first, the general one last. */
-    private Answer claimInAWay(Claim claim) {
-        boolean isFirst = !claim.stray() && claim.deadline().incarnation() == incarnation;
-        boolean mayQueue = isFirst && claim.terms().queue();
-        if (mayQueue && crowded.contains(claim.name())) {
-            Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
-            if (queued.isPresent()) {
-                return queued.get();
-            }
-        }
-        if (isFirst) {
-            Optional<Answer.Granted> granted = connections.autocommit(c -> claimFreeName(c, claim));
-            if (granted.isPresent()) {
-                return granted.get();
-            }
-        }
-        if (mayQueue) {
-            Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
-            if (queued.isPresent()) {
-                crowded.add(claim.name());
-                return queued.get();
-            }
-        }
-        return inName(claim.name(), (state, ledger) -> state.claim(claim, ledger));
-    }
-
-    private Optional<Answer.Granted> claimFreeName(Connection connection, Claim claim) throws SQLException {
-        Map<String, Object> values = ClaimColumns.of(claim);
-        values.put("name", NameCode.encode(claim.name()));
-        boolean tellsAtOnce = !sql.dialect().has("claimed");
-        if (!tellsAtOnce) {
-            sql.execute(connection, "claim", values);
-        }
-        try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "claim" : "claimed", values);
-                ResultSet row = s.executeQuery()) {
-            if (!row.next() || !isOurs(row, claim)) {
-                return Optional.empty();
-            }
-            return Optional.of(new Answer.Granted(
-                    row.getLong("token"),
-                    row.getInt("block"),
-                    Duration.of(row.getLong("remaining"), ChronoUnit.MICROS),
-                    true,
-                    new StoreTime(incarnation, row.getLong("at"))));
-        } catch (SQLException e) {
-            if (Failures.isDuplicate(e)) {
-                return Optional.empty(); // another client used the name for the first time at the same moment
-            }
-            throw e;
-        }
-    }
-
-    /** Some dialects give the row whoever has it. */
-    private boolean isOurs(ResultSet row, Claim claim) throws SQLException {
-        return !sql.dialect().tellsWhoHolds()
-                || (claim.id().toString().equals(row.getString("claim"))
-                        && row.getLong("remaining") > 0
-                        && row.getInt("confirmed") != 0);
     }
 
     @Override
@@ -284,12 +212,12 @@ public final class SqlStore implements LockStore {
         return result.answer();
     }
 
-    /** Ends what is overdue in a name that nobody looks at any more. */
-    private void catchUp(String name) {
-        inName(name, (state, ledger) -> {
-            state.catchUp(ledger);
+    /** Ends what is overdue in names that nobody looks at any more. */
+    private void catchUp(List<String> names) {
+        told(c -> NameTransaction.runAll(c, sql, incarnation, names, true, name -> {
+            name.state().catchUp(name);
             return true;
-        });
+        }));
     }
 
     // ---- Looking ----

@@ -4,18 +4,22 @@ package io.lockkeeper.sql;
 import io.lockkeeper.model.Held;
 import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Waiting;
+import io.lockkeeper.spi.ClaimId;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Names in use as they are seen from outside, which locks and changes nothing. */
 final class SqlView {
+    private final String code;
     private final String name;
     private final long closedUntil;
     private final long at;
@@ -23,12 +27,32 @@ final class SqlView {
     private final List<Waiting> queue = new ArrayList<>();
 
     /** A name, and the store's time when it was looked at. */
-    record Seen(NameState state, long at) {}
+    record Seen(NameState state, long at) {
+        /** The hold of this claim, unless it has expired. */
+        @Nullable
+        Held holder(ClaimId claim) {
+            for (Held held : state.holders()) {
+                if (held.claim().id().equals(claim) && held.expires() > at) {
+                    return held;
+                }
+            }
+            return null;
+        }
 
-    private SqlView(String name, long closedUntil, long at) {
-        this.name = name;
-        this.closedUntil = closedUntil;
-        this.at = at;
+        Duration remaining(Held held) {
+            return Duration.of(held.expires() - at, ChronoUnit.MICROS);
+        }
+    }
+
+    private SqlView(ResultSet row, long incarnation) throws SQLException {
+        Format.check(row.getInt("format"));
+        this.code = row.getString("name");
+        this.name = NameCode.decode(code);
+        this.closedUntil = row.getLong("closed_until");
+        this.at = row.getLong("at");
+        if (row.getInt("holders") > 0) {
+            holders.add(ClaimColumns.held(row, name, incarnation));
+        }
     }
 
     static Optional<Seen> one(Connection connection, Sql sql, long incarnation, String name) throws SQLException {
@@ -43,46 +67,33 @@ final class SqlView {
 
     private static List<Seen> select(Connection connection, Sql sql, long incarnation, String from, String to)
             throws SQLException {
-        Map<String, SqlView> found = new LinkedHashMap<>();
-        Map<String, String> range = Map.of("from", from, "to", to);
-        boolean more = false;
-        try (PreparedStatement s = sql.prepare(connection, "select", range);
+        List<SqlView> found = new ArrayList<>();
+        try (PreparedStatement s = sql.prepare(connection, "select", Map.of("from", from, "to", to));
                 ResultSet row = s.executeQuery()) {
+            SqlView last = null;
             while (row.next()) {
-                Format.check(row.getInt("format"));
-                String code = row.getString("name");
-                SqlView view = new SqlView(NameCode.decode(code), row.getLong("closed_until"), row.getLong("at"));
-                if (row.getInt("holders") > 0) {
-                    view.holders.add(ClaimColumns.held(row, view.name, incarnation));
+                if (row.getString("state").isEmpty()) {
+                    last = new SqlView(row, incarnation);
+                    found.add(last);
+                } else {
+                    add(last, row, incarnation);
                 }
-                more |= row.getInt("waiters") > 0 || row.getInt("holders") > 1;
-                found.put(code, view);
             }
         }
-        if (more) {
-            addClaims(connection, sql, incarnation, range, found);
-        }
-        return found.values().stream()
+        return found.stream()
                 .map(v -> new Seen(new NameState(v.name, v.holders, v.queue, v.closedUntil), v.at))
                 .toList();
     }
 
-    private static void addClaims(
-            Connection connection, Sql sql, long incarnation, Map<String, String> range, Map<String, SqlView> found)
-            throws SQLException {
-        try (PreparedStatement s = sql.prepare(connection, "select_claims", range);
-                ResultSet row = s.executeQuery()) {
-            while (row.next()) {
-                SqlView view = found.get(row.getString("name"));
-                if (view == null) {
-                    continue; // it came into use between the two statements
-                }
-                if (row.getString("state").equals("H")) {
-                    view.holders.add(ClaimColumns.held(row, view.name, incarnation));
-                } else {
-                    view.queue.add(ClaimColumns.waiting(row, view.name, incarnation));
-                }
-            }
+    /** Adds a claim to its name, the last one; a claim without a name in use is nobody's. */
+    private static void add(@Nullable SqlView last, ResultSet row, long incarnation) throws SQLException {
+        if (last == null || !last.code.equals(row.getString("name"))) {
+            return;
+        }
+        if (row.getString("state").equals("H")) {
+            last.holders.add(ClaimColumns.held(row, last.name, incarnation));
+        } else {
+            last.queue.add(ClaimColumns.waiting(row, last.name, incarnation));
         }
     }
 }

@@ -52,7 +52,7 @@ final class Tables {
                 }
                 return;
             } catch (SQLException e) {
-                if (attempt == ATTEMPTS) {
+                if (attempt == ATTEMPTS || connection.isClosed()) {
                     throw e;
                 }
                 LockSupport.parkNanos(PAUSE);

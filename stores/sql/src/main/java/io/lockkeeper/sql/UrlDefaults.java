@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,24 @@ record UrlDefaults(
         @Nullable String lazy,
         @Nullable String eager,
         boolean isOneWriter) {
+    /** The driver's parameter that has settings of the server in it. */
+    static final String SETTINGS = "options";
+
+    private static final Set<String> RELAXABLE = Set.of("postgresql", "sqlite");
     private static final int CONNECT_SECONDS = 3;
+
+    /** A transaction of ours is a few trips; so many timeouts without one, and its client has stopped. */
+    private static final int IDLE_TIMEOUTS = 3;
 
     static UrlDefaults of(String url, SqlOptions options) {
         int millis = options.timeoutMillis();
-        int seconds = Math.max(1, (millis + 999) / 1_000);
+        // A client that stops in the middle of a transaction keeps its rows locked until the server ends it.
+        int idleMillis = IDLE_TIMEOUTS * millis;
         String[] words = url.toLowerCase(Locale.ROOT).split(":", 3);
+        if (options.relaxed() && !RELAXABLE.contains(words[1])) {
+            throw new IllegalArgumentException("lockkeeper.durability is 'relaxed'; allowed is full for jdbc:"
+                    + words[1] + ":, where only the whole database can be told not to wait for the disk");
+        }
         return switch (words[1]) {
             case "postgresql" ->
                 new UrlDefaults(
@@ -37,17 +50,28 @@ record UrlDefaults(
                                 "tcpKeepAlive",
                                 "true",
                                 "ApplicationName",
-                                "lockkeeper"),
-                        "SET statement_timeout = " + millis + "; SET lock_timeout = " + millis
-                                + "; SET idle_in_transaction_session_timeout = " + 10 * millis
-                                + (options.relaxed() ? "; SET synchronous_commit = off" : ""),
+                                "lockkeeper",
+                                // Not by SET: behind a pooler that would stay, for whoever gets the connection next.
+                                SETTINGS,
+                                "-c statement_timeout=" + millis + " -c lock_timeout=" + millis
+                                        + " -c idle_in_transaction_session_timeout=" + idleMillis
+                                        + (options.relaxed() ? " -c synchronous_commit=off" : "")),
+                        null,
                         null,
                         null,
                         false);
             case "mariadb", "mysql" ->
                 new UrlDefaults(
-                        Map.of("connectTimeout", "" + 1_000 * CONNECT_SECONDS),
-                        "SET SESSION innodb_lock_wait_timeout = " + seconds,
+                        Map.of(
+                                "connectTimeout",
+                                "" + 1_000 * CONNECT_SECONDS,
+                                // Else the server reads the text of each statement anew, half of all that it has to do.
+                                "useServerPrepStmts",
+                                "true"),
+                        // MySQL, which has no such settings, reads the end as a comment.
+                        "SET SESSION innodb_lock_wait_timeout = " + seconds(millis)
+                                + " /*M! , max_statement_time = " + millis / 1_000.0
+                                + ", idle_transaction_timeout = " + seconds(idleMillis) + " */",
                         null,
                         null,
                         false);
@@ -67,5 +91,9 @@ record UrlDefaults(
             case "h2" -> new UrlDefaults(Map.of("LOCK_TIMEOUT", "" + millis), null, null, null, false);
             default -> new UrlDefaults(Map.of(), null, null, null, false);
         };
+    }
+
+    private static int seconds(int millis) {
+        return Math.max(1, (millis + 999) / 1_000);
     }
 }

@@ -139,9 +139,18 @@ class FileStoreTest {
         }
     }
 
+    private Path socketsOfAFile() throws IOException {
+        Files.createFile(
+                folder.resolve("locks.db"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.createDirectory(
+                folder.resolve("locks.db.wake"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+
     @Test
     void anInterruptedThreadSendsAllTheSame() throws Exception {
-        Path sockets = Files.createDirectory(folder.resolve("locks.db.wake"));
+        Path sockets = socketsOfAFile();
         try (ServerSocketChannel box = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             box.bind(UnixDomainSocketAddress.of(sockets.resolve("client")));
             Thread.currentThread().interrupt();
@@ -157,7 +166,10 @@ class FileStoreTest {
     @Test
     void socketsOfTheDeadAreRemoved() throws Exception {
         Path file = folder.resolve("locks.db");
-        Path sockets = Files.createDirectory(folder.resolve("locks.db.wake"));
+        connect(file).close();
+        Path sockets = folder.resolve("locks.db.wake");
+        Files.createDirectories(
+                sockets, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Path dead = sockets.resolve("dead");
         try (ServerSocketChannel box = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             box.bind(UnixDomainSocketAddress.of(dead));

@@ -10,9 +10,12 @@ import io.lockkeeper.testservers.LocalServer;
 import io.lockkeeper.testservers.MariaDbServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Faults of MariaDB. */
@@ -37,6 +40,32 @@ class MariaDbFaultsTest extends ServerFaults {
                 s.execute(statement);
             }
         }
+    }
+
+    @Override
+    void killConnections() throws Exception {
+        try (Connection c = DriverManager.getConnection(url(server().port()));
+                Statement s = c.createStatement()) {
+            List<String> all = new ArrayList<>();
+            try (ResultSet row = s.executeQuery("SELECT id FROM information_schema.processlist"
+                    + " WHERE id <> CONNECTION_ID() AND user <> 'system user'")) {
+                while (row.next()) {
+                    all.add(row.getString(1));
+                }
+            }
+            for (String id : all) {
+                try {
+                    s.execute("KILL " + id);
+                } catch (SQLException e) {
+                    assertThat(e.getErrorCode()).as("it has gone by itself").isEqualTo(1094);
+                }
+            }
+        }
+    }
+
+    @Override
+    String urlOfShortLivedConnections(int port) {
+        return Db.with(url(port), "sessionVariables=wait_timeout=1");
     }
 
     @Test

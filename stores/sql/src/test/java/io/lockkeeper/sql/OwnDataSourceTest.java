@@ -26,7 +26,7 @@ class OwnDataSourceTest {
         config.setJdbcUrl(db.url());
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(0);
-        config.setConnectionTimeout(500);
+        config.setConnectionTimeout(3_000);
         config.setAutoCommit(autoCommit);
         return new HikariDataSource(config);
     }

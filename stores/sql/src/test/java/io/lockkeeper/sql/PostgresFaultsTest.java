@@ -36,6 +36,19 @@ class PostgresFaultsTest extends ServerFaults {
         return postgres.jdbcUrl(port);
     }
 
+    @Override
+    void killConnections() throws Exception {
+        try (Connection c = DriverManager.getConnection(url(server().port()));
+                Statement s = c.createStatement()) {
+            s.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lockkeeper'");
+        }
+    }
+
+    @Override
+    String urlOfShortLivedConnections(int port) {
+        return Db.with(url(port), "options=-c%20idle_session_timeout=1000");
+    }
+
     @Test
     void aReadOnlyServerIsAnErrorAndNotBusy() throws Exception { // H37
         try (SqlStore store = open(url(server().port()), "1s")) {

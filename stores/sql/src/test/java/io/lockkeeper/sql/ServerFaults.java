@@ -49,8 +49,19 @@ abstract class ServerFaults {
         return server;
     }
 
+    /** Opens a store; on a busy machine that may take longer than its steps may. */
     static SqlStore open(String url, String operationTimeout) {
-        return (SqlStore) new SqlProvider().open(StoreUrl.parse(Db.with(url, "operationTimeout=" + operationTimeout)));
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (true) {
+            try {
+                return (SqlStore)
+                        new SqlProvider().open(StoreUrl.parse(Db.with(url, "operationTimeout=" + operationTimeout)));
+            } catch (StoreUnavailableException e) {
+                if (!e.worthRepeating() || System.nanoTime() > deadline) {
+                    throw e;
+                }
+            }
+        }
     }
 
     static Lockkeeper keeper(SqlStore store, Duration operationTimeout) {
@@ -196,6 +207,63 @@ abstract class ServerFaults {
                 }
                 breaking.get(LONG.toSeconds(), TimeUnit.SECONDS);
             }
+        }
+    }
+
+    /** Ends all connections but the one it is asked on. */
+    abstract void killConnections() throws Exception;
+
+    /** The parameter, if any, that has the server end connections that have done nothing for a second. */
+    abstract String urlOfShortLivedConnections(int port) throws Exception;
+
+    @Test
+    void aHoldOutlivesTheEndOfEveryConnection() throws Exception { // H49
+        try (SqlStore store = open(url(server.port()), "1s");
+                Lockkeeper keeper = keeper(store, Duration.ofSeconds(20))) {
+            Lease lease = keeper.lock("killed", LockOptions.defaults().lease(Duration.ofSeconds(5)))
+                    .acquire();
+            long end = System.nanoTime() + Duration.ofSeconds(11).toNanos();
+            while (System.nanoTime() - end < 0) {
+                killConnections();
+                Spi.during(Duration.ofMillis(700), () -> assertThat(lease.isValid())
+                        .isTrue());
+            }
+            assertThat(lease.release()).isTrue();
+        }
+    }
+
+    @Test
+    void connectionsThatTheServerFindsIdleForTooLongAreMadeAnew() throws Exception { // H49
+        try (SqlStore store = open(urlOfShortLivedConnections(server.port()), "1s");
+                Lockkeeper keeper = keeper(store, Duration.ofSeconds(20))) {
+            Lease lease = keeper.lock("idle", LockOptions.defaults().lease(Duration.ofSeconds(6)))
+                    .acquire();
+            Spi.during(Duration.ofSeconds(13), () -> assertThat(lease.isValid()).isTrue());
+            assertThat(lease.release()).isTrue();
+            keeper.lock("idle").acquire().close();
+        }
+    }
+
+    @Test
+    void aHoldOutlivesConnectionsThatBreakWhileItIsRenewed() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                SqlStore far = open(url(proxy.port()), "1s");
+                Lockkeeper keeper = keeper(far, Duration.ofSeconds(20))) {
+            LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(5));
+            Lease lease = keeper.lock("breaking", options).acquire();
+            Lease first = keeper.readWriteLock("readers", options).readLock().acquire();
+            long end = System.nanoTime() + Duration.ofSeconds(11).toNanos();
+            while (System.nanoTime() - end < 0) {
+                long received = proxy.received(Direction.REQUESTS);
+                awaitOr(Duration.ofSeconds(2), () -> proxy.received(Direction.REQUESTS) > received);
+                proxy.reset(); // in the middle of what has just begun
+                Spi.during(Duration.ofMillis(600), () -> {
+                    assertThat(lease.isValid()).isTrue();
+                    assertThat(first.isValid()).isTrue();
+                });
+            }
+            assertThat(lease.release()).isTrue();
+            assertThat(first.release()).isTrue();
         }
     }
 

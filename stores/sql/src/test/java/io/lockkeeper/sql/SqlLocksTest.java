@@ -120,6 +120,62 @@ class SqlLocksTest {
     }
 
     @Test
+    void aTransactionThatWouldSeeWhatWasBeforeIsRefused() throws Exception {
+        try (Connection connection = begin(Db.POSTGRESQL)) {
+            for (int level : new int[] {Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE}) {
+                connection.setTransactionIsolation(level);
+                assertThatThrownBy(() -> SqlLocks.inTransaction(connection, "a"))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("READ COMMITTED");
+                connection.rollback();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+    void whatTheLastHolderWroteIsSeen(Db db) throws Exception {
+        SqlOptions options = tables(db);
+        String mine = Db.freshPrefix() + "mine";
+        db.execute("CREATE TABLE " + mine + " (x INTEGER)", "INSERT INTO " + mine + " VALUES (0)");
+        List<Future<?>> all = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            all.add(threads.submit(() -> {
+                for (int n = 0; n < 10; n++) {
+                    try (Connection connection = begin(db);
+                            java.sql.Statement s = connection.createStatement()) {
+                        lock(connection, options);
+                        int x;
+                        try (java.sql.ResultSet row = s.executeQuery("SELECT x FROM " + mine)) {
+                            row.next();
+                            x = row.getInt(1);
+                        }
+                        s.execute("UPDATE " + mine + " SET x = " + (x + 1));
+                        connection.commit();
+                    }
+                }
+                return true;
+            }));
+        }
+        for (Future<?> each : all) {
+            each.get(60, TimeUnit.SECONDS);
+        }
+        assertThat(db.query("SELECT x FROM " + mine)).isEqualTo("40");
+    }
+
+    @Test
+    void namesAreCheckedAsEverywhere() throws Exception {
+        try (Connection connection = begin(Db.POSTGRESQL)) {
+            SqlLocks.inTransaction(connection, "ä".repeat(256));
+            for (String name : List.of("", "ä".repeat(257), "lone \ud800 surrogate")) {
+                assertThatThrownBy(() -> SqlLocks.inTransaction(connection, name))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("a name");
+            }
+        }
+    }
+
+    @Test
     void keysAreFrozen() {
         assertThat(SqlLocks.key("a")).isEqualTo(-3848465438864589366L);
     }

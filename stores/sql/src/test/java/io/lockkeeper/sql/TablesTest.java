@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockInfo;
+import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
@@ -186,10 +188,15 @@ class TablesTest {
                         .clientName("billing-7")
                         .operationTimeout(Duration.ofSeconds(10))
                         .build();
-                Lease lease = keeper.lock("nightly report").acquire()) {
+                Lease lease = keeper.lock(
+                                "nightly report", LockOptions.defaults().label("of May"))
+                        .acquire()) {
+            Spi.queue(store, "nightly report", Mode.EXCLUSIVE);
+            long now = store.time(store).micros();
             String row =
                     "SELECT client FROM " + db.table(prefix, "lock") + " WHERE name = 'nightly%20report' AND token = "
-                            + lease.token() + " AND mode = 'X' AND expires > since AND holders = 1";
+                            + lease.token() + " AND mode = 'X' AND label = 'of May' AND holders = 1 AND waiters = 1"
+                            + " AND since BETWEEN " + (now - 60_000_000) + " AND " + now + " AND expires > " + now;
             assertThat(db.query(row)).isEqualTo("billing-7");
         }
     }

@@ -91,6 +91,22 @@ class UrlTest {
         assertThat(all.toString()).doesNotContain("hunter2");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:sqlite:", "jdbc:sqlite::memory:", "jdbc:sqlite:file::memory:?cache=shared"})
+    void aDatabaseThatEachConnectionHasForItselfIsRefused(String url) {
+        assertThatThrownBy(() -> Lockkeeper.connect(url))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("memory:");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:mariadb://127.0.0.1:1/db", "jdbc:h2:mem:x"})
+    void relaxedDurabilityIsRefusedWhereItWouldChangeNothing(String url) {
+        assertThatThrownBy(() -> Lockkeeper.connect(url + "?lockkeeper.durability=relaxed"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("lockkeeper.durability");
+    }
+
     @Test
     void aMissingDriverSaysWhatToAdd() {
         assertThatThrownBy(() -> Lockkeeper.connect("jdbc:oracle:thin:@host"))

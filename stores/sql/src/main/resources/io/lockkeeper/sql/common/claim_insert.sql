@@ -1,5 +1,4 @@
 -- Adds a holder but the first, or a waiter.
-INSERT INTO ${claim} (name, claim, seq, state, until, client, label, mode, permits, permit_limit, token, block, since, expires,
-  confirmed, recalled, lease, lock_delay, patience, deadline, stray)
+${claim_into}
 VALUES (:name, :claim, :seq, :state, :until, :client, :label, :mode, :permits, :permit_limit, :token, :block, :since, :expires,
   :confirmed, :recalled, :lease, :lock_delay, :patience, :deadline, :stray)

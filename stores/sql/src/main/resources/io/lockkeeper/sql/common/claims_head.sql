@@ -1,5 +1,5 @@
--- Holders but the first, the first of those who wait, and these claims, in order.
+-- Holders but the first, the first of those who wait, and this claim, in order.
 SELECT * FROM (SELECT * FROM ${claim} WHERE name = :name ORDER BY state, seq LIMIT 32) head
 UNION
-SELECT * FROM ${claim} WHERE name = :name AND claim IN (:claims...)
+SELECT * FROM ${claim} WHERE name = :name AND claim = :claim
 ORDER BY state, seq

@@ -20,6 +20,6 @@ THEN UPDATE SET
   lock_delay = n.lock_delay, patience = n.patience, deadline = n.deadline, stray = 0
 WHEN NOT MATCHED THEN INSERT (name, holders, waiters, closed_until, floor, touched, next_seq, strays, strays_until, format, claim, client, label,
   mode, permits, permit_limit, token, block, since, expires, confirmed, recalled, lease, lock_delay, patience, deadline, stray)
-VALUES (n.name, 1, 0, 0, n.first + n.block - 1, n.now, 1, '', 0, 1, n.claim, n.client, n.label,
+VALUES (n.name, 1, 0, 0, n.first + n.block - 1, n.now, n.now, '', 0, 1, n.claim, n.client, n.label,
   n.mode, n.permits, n.permit_limit, n.first, n.block, n.now, n.now + n.lease, 1, -1, n.lease, n.lock_delay, n.patience,
   n.deadline, 0))

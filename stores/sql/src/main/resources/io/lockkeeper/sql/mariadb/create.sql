@@ -8,7 +8,7 @@
 --   closed_until  the end of a lock-delay
 --   floor         the largest token given
 --   touched       when it was last taken, released or changed
---   next_seq      the place in the queue of who comes next
+--   next_seq      the place in the queue of who comes next; the first is the time at which the row was made
 --   strays        ids of claims to be refused, each with its deadline; strays_until is the last of these
 --   claim …       the first holder: the id of its claim, its client and label, mode (X exclusive, S shared, P permits), and so on
 --   recalled      -1, or, while the hold is being broken, the lock-delay to keep after it

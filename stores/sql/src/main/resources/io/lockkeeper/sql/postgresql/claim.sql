@@ -2,7 +2,7 @@
 -- Gives the first token, their number, what is left of the lease, and the time.
 INSERT INTO ${lock} AS l (name, holders, waiters, closed_until, floor, touched, next_seq, strays, strays_until, format, claim, client, label,
   mode, permits, permit_limit, token, block, since, expires, confirmed, recalled, lease, lock_delay, patience, deadline, stray)
-SELECT :name, 1, 0, 0, t.first + :block - 1, t.now, 1, '', 0, 1, :claim, :client, :label,
+SELECT :name, 1, 0, 0, t.first + :block - 1, t.now, t.now, '', 0, 1, :claim, :client, :label,
   :mode, :permits, :permit_limit, t.first, :block, t.now, t.now + :lease, 1, -1, :lease, :lock_delay, :patience, :deadline, 0
 FROM (SELECT c.now, GREATEST(m.floor + 1, c.now) AS first FROM (SELECT ${now} AS now) c, ${meta} m WHERE m.one = 1) t
 WHERE t.now <= :deadline

@@ -1,4 +1,4 @@
 -- Makes sure that the name has a row.
 INSERT INTO ${lock} (name, holders, waiters, closed_until, floor, touched, next_seq, strays, strays_until, format)
-SELECT :name, 0, 0, 0, m.floor, 0, 1, '', 0, 1 FROM ${meta} m WHERE m.one = 1
+SELECT :name, 0, 0, 0, m.floor, 0, ${now}, '', 0, 1 FROM ${meta} m WHERE m.one = 1
 ON CONFLICT (name) DO NOTHING

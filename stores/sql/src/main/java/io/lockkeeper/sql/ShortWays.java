@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.StoreTime;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Optional;
+
+/** The ways to a name that take one statement: when nobody uses it, and when many wait for it. */
+final class ShortWays {
+    private final Connections connections;
+    private final Sql sql;
+    private final long incarnation;
+    private final Crowded crowded = new Crowded();
+
+    ShortWays(Connections connections, Sql sql, long incarnation) {
+        this.connections = connections;
+        this.sql = sql;
+        this.incarnation = incarnation;
+    }
+
+    /** The way that will most likely do first; empty when none does. */
+    Optional<Answer> claim(Claim claim) {
+        if (claim.stray() || claim.deadline().incarnation() != incarnation) {
+            return Optional.empty();
+        }
+        boolean mayQueue = claim.terms().queue();
+        if (mayQueue && crowded.contains(claim.name())) {
+            Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
+            if (queued.isPresent()) {
+                return queued;
+            }
+        }
+        Optional<Answer> granted = connections.autocommit(c -> claimFreeName(c, claim));
+        if (granted.isPresent() || !mayQueue) {
+            return granted;
+        }
+        Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
+        queued.ifPresent(answer -> crowded.add(claim.name()));
+        return queued;
+    }
+
+    private Optional<Answer> claimFreeName(Connection connection, Claim claim) throws SQLException {
+        Map<String, Object> values = ClaimColumns.of(claim);
+        values.put("name", NameCode.encode(claim.name()));
+        boolean tellsAtOnce = !sql.has("claimed");
+        if (!tellsAtOnce) {
+            sql.execute(connection, "claim", values);
+        }
+        try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "claim" : "claimed", values);
+                ResultSet row = s.executeQuery()) {
+            if (!row.next() || !isOurs(row, claim)) {
+                return Optional.empty();
+            }
+            return Optional.of(new Answer.Granted(
+                    row.getLong("token"),
+                    row.getInt("block"),
+                    Duration.of(row.getLong("remaining"), ChronoUnit.MICROS),
+                    true,
+                    new StoreTime(incarnation, row.getLong("at"))));
+        } catch (SQLException e) {
+            if (Failures.isDuplicate(e)) {
+                return Optional.empty(); // another client used the name for the first time at the same moment
+            }
+            throw e;
+        }
+    }
+
+    /** Some dialects give the row whoever has it. */
+    private boolean isOurs(ResultSet row, Claim claim) throws SQLException {
+        return !sql.dialect().tellsWhoHolds()
+                || (claim.id().toString().equals(row.getString("claim"))
+                        && row.getLong("remaining") > 0
+                        && row.getInt("confirmed") != 0);
+    }
+}

@@ -1,0 +1,2 @@
+-- The same, without those that others have locked.
+${lock_rows} SKIP LOCKED

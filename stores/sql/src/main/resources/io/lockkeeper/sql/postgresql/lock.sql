@@ -1,2 +1,0 @@
--- The name's row, locked until the end of the transaction, and the time after that.
-WITH l AS MATERIALIZED (SELECT * FROM ${lock} WHERE name = :name FOR UPDATE) SELECT l.*, ${now} AS at FROM l

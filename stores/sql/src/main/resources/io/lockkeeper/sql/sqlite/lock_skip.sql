@@ -1,0 +1,2 @@
+-- The same: nobody else can have locked any.
+${lock_rows}

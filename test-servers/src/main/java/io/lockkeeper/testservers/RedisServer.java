@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.testservers;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,9 +10,18 @@ import java.util.Map;
 public final class RedisServer extends LocalServer {
     private final List<String> settings;
 
-    private RedisServer(Map<String, String> environment, List<String> settings) {
-        super(ServerKind.REDIS, environment, 1);
+    private final Kind kind;
+
+    private enum Kind {
+        PLAIN,
+        TLS,
+        CLUSTER
+    }
+
+    private RedisServer(Map<String, String> environment, List<String> settings, Kind kind) {
+        super(ServerKind.REDIS, environment, kind == Kind.CLUSTER ? 2 : 1);
         this.settings = List.copyOf(settings);
+        this.kind = kind;
     }
 
     /**
@@ -26,9 +36,39 @@ public final class RedisServer extends LocalServer {
 
     /** As {@link #start(String...)}, with more in its environment, such as {@code LD_PRELOAD}. */
     public static RedisServer start(Map<String, String> environment, List<String> settings) {
-        RedisServer server = new RedisServer(environment, settings);
+        RedisServer server = new RedisServer(environment, settings, Kind.PLAIN);
         server.begin();
         return server;
+    }
+
+    /** Starts a Redis that speaks TLS only, with a certificate and its key, both as PEM. */
+    public static RedisServer startTls(Path certificate, Path key) {
+        RedisServer server = new RedisServer(
+                Map.of(),
+                List.of(
+                        "--tls-cert-file",
+                        certificate.toString(),
+                        "--tls-key-file",
+                        key.toString(),
+                        "--tls-ca-cert-file",
+                        certificate.toString(),
+                        "--tls-auth-clients",
+                        "no"),
+                Kind.TLS);
+        server.begin();
+        return server;
+    }
+
+    /** A node that is to become part of a {@link RedisCluster}. */
+    static RedisServer startNode(List<String> settings) {
+        RedisServer server = new RedisServer(Map.of(), settings, Kind.CLUSTER);
+        server.begin();
+        return server;
+    }
+
+    /** The port on which the nodes of a cluster talk to each other. */
+    int busPort() {
+        return port(1);
     }
 
     @Override
@@ -45,6 +85,13 @@ public final class RedisServer extends LocalServer {
                 "",
                 "--appendonly",
                 "no"));
+        if (kind == Kind.TLS) {
+            command.addAll(List.of("--port", "0", "--tls-port", ports.get(0).toString()));
+        }
+        if (kind == Kind.CLUSTER) {
+            command.addAll(List.of(
+                    "--cluster-enabled", "yes", "--cluster-port", ports.get(1).toString()));
+        }
         command.addAll(settings);
         return command;
     }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.Pool;
+
+/**
+ * A Redis Cluster: a map of which master has which slot, drawn anew when a server fails or says that it is the wrong one, by
+ * whoever met that. Nobody whose own server answers ever waits for another one.
+ */
+final class Cluster extends Servers {
+    /** Drawing the map more often than this would help nobody: a fail-over takes longer. */
+    private static final long BETWEEN_MAPS = 100_000_000;
+
+    private final List<HostAndPort> seeds;
+    private final Function<HostAndPort, Node> maker;
+    private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
+    private final ReentrantLock drawing = new ReentrantLock();
+    private final AtomicInteger listeners = new AtomicInteger();
+    private volatile Chart chart = new Chart(Map.of(), List.of());
+    private volatile long drawn;
+
+    /** Which master has which slot, and who they are. */
+    private record Chart(Map<Integer, HostAndPort> owners, List<HostAndPort> masters) {}
+
+    /** The lane of the names on one master; {@code slot} is any one of its slots. */
+    static final class Shard {
+        private final String address;
+        private final int slot;
+
+        Shard(String address, int slot) {
+            this.address = address;
+            this.slot = slot;
+        }
+
+        int slot() {
+            return slot;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Shard shard && shard.address.equals(address);
+        }
+
+        @Override
+        public int hashCode() {
+            return address.hashCode();
+        }
+
+        @Override
+        public String toString() {
+            return address;
+        }
+    }
+
+    Cluster(Collection<HostAndPort> seeds, Function<HostAndPort, Node> maker) {
+        this.seeds = List.copyOf(seeds);
+        this.maker = maker;
+        try {
+            draw(null);
+        } catch (JedisException e) {
+            close();
+            throw nobodyKnows("no server of the Redis Cluster tells who serves what", e);
+        }
+    }
+
+    /** The Cluster of a client of the user's, whose connections are used. */
+    static Cluster of(Supplier<Map<String, ConnectionPool>> pools, Runnable lookAgain) {
+        List<HostAndPort> known =
+                pools.get().keySet().stream().map(HostAndPort::from).toList();
+        return new Cluster(
+                known, address -> new PooledNode(address.toString(), () -> pool(pools, address.toString(), lookAgain)));
+    }
+
+    private static Pool<Connection> pool(
+            Supplier<Map<String, ConnectionPool>> pools, String address, Runnable lookAgain) {
+        ConnectionPool pool = pools.get().get(address);
+        if (pool == null) {
+            lookAgain.run(); // it may not have met that server yet
+            pool = pools.get().get(address);
+        }
+        if (pool == null) {
+            throw new JedisConnectionException("the client does not know the server at " + address);
+        }
+        return pool;
+    }
+
+    @Override
+    Node node(int slot) {
+        HostAndPort owner = chart.owners.get(slot);
+        if (owner == null) {
+            draw(null);
+            owner = chart.owners.get(slot);
+        }
+        if (owner == null) {
+            throw new JedisDataException("CLUSTERDOWN nobody serves slot " + slot);
+        }
+        return at(owner);
+    }
+
+    @Override
+    Node at(HostAndPort address) {
+        return nodes.computeIfAbsent(address, maker);
+    }
+
+    @Override
+    Collection<Supplier<Node>> masters() {
+        return chart.masters.stream()
+                .map(address -> (Supplier<Node>) () -> at(address))
+                .toList();
+    }
+
+    @Override
+    Node listening() {
+        List<HostAndPort> masters = chart.masters;
+        if (masters.isEmpty()) {
+            throw new JedisConnectionException("no master of the Redis Cluster is known");
+        }
+        return at(masters.get(Math.floorMod(listeners.getAndIncrement(), masters.size())));
+    }
+
+    @Override
+    Object lane(int slot, Object store) {
+        HostAndPort owner = chart.owners.get(slot);
+        return new Shard(owner == null ? "nobody" : owner.toString(), slot);
+    }
+
+    @Override
+    boolean canFailOver() {
+        return true;
+    }
+
+    @Override
+    boolean needsOneSlot() {
+        return true;
+    }
+
+    @Override
+    void failed(Node node) {
+        try {
+            draw(node);
+        } catch (JedisException e) {
+            // The old map stays; whoever needs a new one will be back.
+        }
+    }
+
+    @Override
+    void moved(int slot, HostAndPort to) {
+        super.moved(slot, to);
+        if (!drawing.tryLock()) {
+            return;
+        }
+        try {
+            if (!to.equals(chart.owners.get(slot))) { // whoever was asked has not heard of it yet
+                Map<Integer, HostAndPort> owners = new HashMap<>(chart.owners);
+                owners.put(slot, to);
+                chart = new Chart(owners, List.copyOf(new LinkedHashSet<>(owners.values())));
+            }
+        } finally {
+            drawing.unlock();
+        }
+    }
+
+    /** Draws the map anew, unless somebody is about to or just has; the node that failed is asked last. */
+    private void draw(@Nullable Node failed) {
+        if (!drawing.tryLock()) {
+            return;
+        }
+        try {
+            if (drawn != 0 && System.nanoTime() - drawn < BETWEEN_MAPS) {
+                return;
+            }
+            Set<HostAndPort> known = new LinkedHashSet<>(chart.masters);
+            known.addAll(nodes.keySet());
+            known.addAll(seeds);
+            List<Node> inOrder = new ArrayList<>();
+            known.forEach(address -> inOrder.add(at(address)));
+            if (failed != null && inOrder.remove(failed)) {
+                inOrder.add(failed);
+            }
+            chart = first(inOrder);
+            drawn = System.nanoTime();
+        } finally {
+            drawing.unlock();
+        }
+    }
+
+    private static Chart first(List<Node> nodes) {
+        JedisException last = new JedisConnectionException("the Redis Cluster has no servers");
+        for (Node node : nodes) {
+            try {
+                return read(node);
+            } catch (JedisException e) {
+                last = e;
+            }
+        }
+        throw last;
+    }
+
+    private static Chart read(Node node) {
+        List<?> ranges = Words.list(node.command(new CommandArguments(Protocol.Command.CLUSTER).add("SLOTS")));
+        Map<Integer, HostAndPort> owners = new HashMap<>();
+        Set<HostAndPort> masters = new LinkedHashSet<>();
+        for (Object each : ranges) {
+            List<?> range = Words.list(each);
+            List<?> master = Words.list(range.get(2));
+            String host = master.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
+            int port = ((Long) master.get(1)).intValue();
+            HostAndPort owner = new HostAndPort(
+                    host.isEmpty() ? HostAndPort.from(node.address()).getHost() : host, port);
+            masters.add(owner);
+            for (int slot = ((Long) range.get(0)).intValue(); slot <= (Long) range.get(1); slot++) {
+                owners.put(slot, owner);
+            }
+        }
+        if (masters.isEmpty()) {
+            throw new JedisDataException("CLUSTERDOWN the server at " + node.address() + " knows of no slots");
+        }
+        return new Chart(owners, List.copyOf(masters));
+    }
+
+    @Override
+    public void close() {
+        nodes.values().forEach(Node::close);
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+
+/** One server: what it is asked, on connections that are taken for a request and given back. */
+abstract class Node implements AutoCloseable {
+    /** How a request is to be made. */
+    enum Way {
+        PLAIN,
+        /** Renewals do not wait for a free connection: whoever is short of them must not lose locks. */
+        URGENT,
+        /** To a server that is just taking a slot over. */
+        ASKING
+    }
+
+    /** A connection, for one request. */
+    abstract Connection take(Way way);
+
+    /** Gives it back; one that is broken is not used again. */
+    abstract void give(Connection connection, Way way);
+
+    /** A connection to keep; whoever has it closes it. */
+    abstract Connection keep();
+
+    /** Connections that were made until now are not to be trusted. */
+    abstract void distrust();
+
+    /** A name for this server. */
+    abstract String address();
+
+    @Override
+    public abstract void close();
+
+    /**
+     * Has scripts run, all sent at once. A server that does not know one is sent its text.
+     *
+     * @param replicas how many replicas must have what was written
+     * @return an answer for each; it may be a {@link JedisDataException}
+     */
+    List<Object> run(List<Call> calls, Way way, Replicas replicas) {
+        return runOnOne(calls, way, replicas);
+    }
+
+    /** All on one connection. */
+    final List<Object> runOnOne(List<Call> calls, Way way, Replicas replicas) {
+        return on(way, connection -> {
+            List<Object> answers = send(connection, calls, way, replicas, false);
+            List<Call> unknown = new ArrayList<>(0);
+            for (int i = 0; i < answers.size(); i++) {
+                if (answers.get(i) instanceof JedisNoScriptException) {
+                    unknown.add(calls.get(i));
+                }
+            }
+            if (unknown.isEmpty()) {
+                return answers;
+            }
+            List<Object> again = send(connection, unknown, way, replicas, true);
+            int next = 0;
+            for (int i = 0; i < answers.size(); i++) {
+                if (answers.get(i) instanceof JedisNoScriptException) {
+                    answers.set(i, again.get(next++));
+                }
+            }
+            return answers;
+        });
+    }
+
+    private static List<Object> send(
+            Connection connection, List<Call> calls, Way way, Replicas replicas, boolean inFull) {
+        Set<Script> toSend = inFull ? EnumSet.allOf(Script.class) : EnumSet.noneOf(Script.class);
+        for (Call call : calls) {
+            if (way == Way.ASKING) {
+                connection.sendCommand(Protocol.Command.ASKING);
+            }
+            connection.sendCommand(call.command(toSend.remove(call.script()))); // its text once is enough
+        }
+        boolean waits = replicas.number() > 0;
+        if (waits) {
+            connection.sendCommand(replicas.command());
+        }
+        int each = way == Way.ASKING ? 2 : 1;
+        List<Object> all = connection.getMany(calls.size() * each + (waits ? 1 : 0));
+        List<Object> answers = new ArrayList<>(calls.size());
+        for (int i = 0; i < calls.size(); i++) {
+            answers.add(all.get(i * each + each - 1));
+        }
+        if (waits && answers.stream().noneMatch(JedisDataException.class::isInstance)) {
+            replicas.check(all.get(all.size() - 1));
+        }
+        return answers;
+    }
+
+    /** A command that is no script. */
+    final Object command(CommandArguments command) {
+        return on(Way.PLAIN, connection -> connection.executeCommand(command));
+    }
+
+    interface Use<T> {
+        T with(Connection connection);
+    }
+
+    final <T> T on(Way way, Use<T> use) {
+        Connection connection = take(way);
+        try {
+            return use.with(connection);
+        } catch (JedisConnectionException e) {
+            distrust();
+            throw e;
+        } catch (JedisDataException e) {
+            throw e; // an answer, read to its end
+        } catch (JedisException e) {
+            connection.setBroken();
+            throw e;
+        } finally {
+            give(connection, way);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.DefaultJedisSocketFactory;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/** A server that we connect to ourselves. The connection used last is used next, so that few threads need few of them. */
+final class OwnNode extends Node {
+    /** More at a time would only queue in the server, which does one thing after the other. */
+    private static final int MOST = 32;
+
+    private final HostAndPort address;
+    private final JedisClientConfig config;
+    private final JedisClientConfig again;
+    private final Semaphore free = new Semaphore(MOST);
+    private final ConcurrentLinkedDeque<Ours> idle = new ConcurrentLinkedDeque<>();
+    private final Together together;
+    private volatile int era;
+    private volatile boolean known;
+    private volatile boolean closed;
+
+    private static final class Ours extends Connection {
+        final int era;
+
+        Ours(HostAndPort address, JedisClientConfig config, int era) {
+            super(new DefaultJedisSocketFactory(address, config), config);
+            this.era = era;
+        }
+    }
+
+    OwnNode(HostAndPort address, JedisClientConfig config) {
+        this.address = address;
+        this.config = config;
+        // The first connection may take its time; a step to a server that we have reached before must not.
+        this.again = DefaultJedisClientConfig.builder()
+                .from(config)
+                .connectionTimeoutMillis(Math.min(config.getConnectionTimeoutMillis(), config.getSocketTimeoutMillis()))
+                .build();
+        this.together = new Together(
+                calls -> runOnOne(calls, Way.PLAIN, Replicas.NONE),
+                TimeUnit.MILLISECONDS.toNanos(config.getSocketTimeoutMillis()));
+    }
+
+    @Override
+    String address() {
+        return address.toString();
+    }
+
+    /** A single script shares a connection with those of other threads; {@code WAIT} would hold them up. */
+    @Override
+    List<Object> run(List<Call> calls, Way way, Replicas replicas) {
+        return calls.size() == 1 && way == Way.PLAIN && replicas.number() == 0
+                ? List.of(together.run(calls.get(0)))
+                : runOnOne(calls, way, replicas);
+    }
+
+    @Override
+    Connection take(Way way) {
+        boolean counts = way != Way.URGENT;
+        if (counts && !free.tryAcquire()) {
+            await();
+        }
+        Connection connection = null;
+        try {
+            connection = unused();
+            if (connection == null) {
+                connection = keep();
+            }
+            return connection;
+        } finally {
+            if (connection == null && counts) {
+                free.release();
+            }
+        }
+    }
+
+    private @Nullable Connection unused() {
+        for (Ours ours = idle.pollFirst(); ours != null; ours = idle.pollFirst()) {
+            if (ours.era == era) {
+                return ours;
+            }
+            ours.disconnect();
+        }
+        return null;
+    }
+
+    /** Waits for a connection to be given back, no longer than a step may take. */
+    private void await() {
+        boolean interrupted = false;
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.getSocketTimeoutMillis());
+        try {
+            while (true) {
+                try {
+                    if (free.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                        return;
+                    }
+                    throw new JedisConnectionException("all " + MOST + " connections to " + address + " are in use");
+                } catch (InterruptedException e) {
+                    interrupted = true; // an interrupt never breaks a step
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    void give(Connection connection, Way way) {
+        if (way != Way.URGENT) {
+            free.release();
+        }
+        if (closed || connection.isBroken()) {
+            connection.disconnect();
+        } else if (connection instanceof Ours ours) {
+            idle.addFirst(ours);
+            if (closed) {
+                close();
+            }
+        }
+    }
+
+    @Override
+    Connection keep() {
+        if (closed) {
+            throw new JedisConnectionException("the connections to " + address + " have been closed");
+        }
+        Connection connection = new Ours(address, known ? again : config, era);
+        known = true;
+        return connection;
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // it need only differ
+    void distrust() {
+        era++;
+        drain();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        drain();
+    }
+
+    private void drain() {
+        for (Ours ours = idle.pollFirst(); ours != null; ours = idle.pollFirst()) {
+            ours.disconnect();
+        }
+    }
+}

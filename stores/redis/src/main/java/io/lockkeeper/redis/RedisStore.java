@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import io.lockkeeper.Guarantee;
+import io.lockkeeper.Guarantees;
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.Mode;
+import io.lockkeeper.Sequencer;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.LatchState;
+import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Promises;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Subscription;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Locks in Redis. A step is one script, which the server runs as one: the rules are in the Lua files beside this class, here is
+ * who is asked, and how.
+ */
+public final class RedisStore implements LockStore {
+    /**
+     * Where another machine may take over, its clock may differ by so much. Hosts that have their time from the same servers
+     * are within a few milliseconds.
+     */
+    private static final Duration SKEW = Duration.ofMillis(50);
+
+    private static final Guarantees GUARANTEES = new Promises(
+            EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE)), Duration.ofMillis(100));
+
+    private final Servers servers;
+    private final Keys keys;
+    private final Replicas replicas;
+    private final Listener listener;
+    private final Survey survey;
+    private final String id;
+    private final long incarnation;
+
+    RedisStore(Servers servers, RedisOptions options) {
+        this.servers = servers;
+        this.keys = new Keys(options.prefix());
+        this.replicas = options.replicas();
+        this.survey = new Survey(servers, keys);
+        try {
+            survey.refuseEviction(options.allowEviction());
+            this.id = survey.id();
+            survey.refuseMissingPermissions();
+        } catch (RuntimeException | Error e) {
+            servers.close();
+            throw e;
+        }
+        this.incarnation = id.hashCode();
+        this.listener = new Listener(servers, keys, incarnation, replicas.number() == 0);
+    }
+
+    /** Locks in the Redis of this client, which is not closed. */
+    public static RedisStore of(UnifiedJedis client) {
+        return of(client, RedisOptions.defaults());
+    }
+
+    /**
+     * Locks in the Redis of this client, which is not closed. One of its connections is kept to listen on.
+     *
+     * @param client a {@link redis.clients.jedis.RedisClient}, {@link redis.clients.jedis.RedisSentinelClient} or
+     *     {@link redis.clients.jedis.RedisClusterClient}; its socket timeout bounds each step, and should be the operation timeout
+     * @throws IllegalArgumentException when it is a client of another kind
+     */
+    public static RedisStore of(UnifiedJedis client, RedisOptions options) {
+        Objects.requireNonNull(client, "client");
+        return new RedisStore(Given.servers(client), options);
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return GUARANTEES;
+    }
+
+    @Override
+    public Object lane(String name) {
+        return servers.lane(Keys.slot(Keys.bucket(name)), this);
+    }
+
+    @Override
+    public Duration skew() {
+        return servers.canFailOver() ? SKEW : Duration.ZERO;
+    }
+
+    @Override
+    public StoreTime time(Object lane) {
+        return new StoreTime(incarnation, survey.time(lane));
+    }
+
+    @Override
+    public Answer claim(Claim claim) {
+        Call call = Call.onName(
+                keys,
+                claim.name(),
+                Script.CLAIM,
+                claim.id().toString(),
+                Words.mode(claim.terms().mode()),
+                Words.flag(claim.stray()),
+                Words.flag(claim.terms().queue()),
+                Words.terms(claim, incarnation));
+        return Words.answer(Words.text(run(call, replicas)), incarnation);
+    }
+
+    @Override
+    public Renewal renew(Renewals batch) {
+        if (!batch.queued().isEmpty()) {
+            listener.probe();
+        }
+        Batch calls = new Batch(keys, incarnation, servers.needsOneSlot(), batch);
+        return calls.read(batch, servers.runAll(calls.calls(), Node.Way.URGENT, replicas));
+    }
+
+    @Override
+    public boolean release(Grant grant) {
+        return isOne(run(ending(Script.RELEASE, grant.claim()), Replicas.NONE));
+    }
+
+    @Override
+    public void withdraw(Claim claim) {
+        run(ending(Script.WITHDRAW, claim), Replicas.NONE);
+    }
+
+    private Call ending(Script script, Claim claim) {
+        return Call.onName(
+                keys,
+                claim.name(),
+                script,
+                claim.id().toString(),
+                Words.flag(claim.stray()),
+                Words.deadline(claim.deadline(), incarnation));
+    }
+
+    @Override
+    public Optional<Grant> downgrade(Grant grant) {
+        Call call = Call.onName(
+                keys,
+                grant.claim().name(),
+                Script.DOWNGRADE,
+                grant.claim().id().toString(),
+                Long.toString(grant.token() + 1),
+                Integer.toString(grant.block() - 1));
+        String[] words = Words.text(run(call, replicas)).split(" ");
+        if (words.length < 2) {
+            return Optional.empty();
+        }
+        Mode mode = grant.claim().terms().mode() == Mode.PERMITS ? Mode.PERMITS : Mode.SHARED;
+        return Optional.of(new Grant(grant.claim(), mode, Long.parseLong(words[0]), Integer.parseInt(words[1])));
+    }
+
+    @Override
+    public boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
+        return isOne(run(
+                Call.onName(
+                        keys,
+                        name,
+                        Script.BREAK,
+                        Long.toString(token),
+                        Long.toString(Words.micros(lockDelay)),
+                        Words.flag(now)),
+                replicas));
+    }
+
+    @Override
+    public LatchState latch(LatchStep step) {
+        Call call;
+        if (step instanceof LatchStep.Set set) {
+            call = Call.onLatch(
+                    keys,
+                    set.name(),
+                    "set",
+                    set.id().toString(),
+                    Words.deadline(set.deadline(), incarnation),
+                    Long.toString(set.count()));
+        } else if (step instanceof LatchStep.CountDown down) {
+            call = Call.onLatch(
+                    keys,
+                    down.name(),
+                    "down",
+                    down.id().toString(),
+                    Words.deadline(down.deadline(), incarnation),
+                    Code.encode(down.name()));
+        } else if (step instanceof LatchStep.Watch watch) {
+            listener.probe();
+            call = Call.onLatch(
+                    keys, watch.name(), "watch", watch.client(), Long.toString(Words.micros(watch.interest())));
+        } else {
+            call = Call.onLatch(keys, step.name(), "look");
+        }
+        String[] words = Words.text(run(call, step instanceof LatchStep.Look ? Replicas.NONE : replicas))
+                .split(" ");
+        return new LatchState(
+                Long.parseLong(words[0]),
+                Long.parseLong(words[1]),
+                LatchState.Outcome.valueOf(words[2]),
+                Words.time(words[3], incarnation));
+    }
+
+    private Object run(Call call, Replicas waitFor) {
+        return servers.run(call, Node.Way.PLAIN, waitFor);
+    }
+
+    private static boolean isOne(Object answer) {
+        return answer instanceof Long one && one == 1;
+    }
+
+    // ---- Looking ----
+
+    @Override
+    public Optional<LockInfo> inspect(String name) {
+        return survey.look(name).flatMap(View::describe);
+    }
+
+    @Override
+    public List<LockInfo> list(String prefix, int limit) {
+        return survey.list(prefix, limit);
+    }
+
+    @Override
+    public boolean check(Sequencer sequencer) {
+        return survey.look(sequencer.name()).filter(view -> view.has(sequencer)).isPresent();
+    }
+
+    @Override
+    public Subscription listen(String client, Signals signals) {
+        return listener.listen(client, signals);
+    }
+
+    @Override
+    public void close() {
+        listener.close();
+        servers.close();
+    }
+}

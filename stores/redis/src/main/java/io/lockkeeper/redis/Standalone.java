@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+import redis.clients.jedis.HostAndPort;
+
+/** One server, or whatever it is that a client of the user's takes for one. */
+final class Standalone extends Servers {
+    private final Node node;
+    private final boolean canFailOver;
+
+    Standalone(Node node, boolean canFailOver) {
+        this.node = node;
+        this.canFailOver = canFailOver;
+    }
+
+    @Override
+    Node node(int slot) {
+        return node;
+    }
+
+    @Override
+    Collection<Supplier<Node>> masters() {
+        return List.of(() -> node);
+    }
+
+    @Override
+    Node listening() {
+        return node;
+    }
+
+    @Override
+    Object lane(int slot, Object store) {
+        return store;
+    }
+
+    @Override
+    boolean canFailOver() {
+        return canFailOver;
+    }
+
+    @Override
+    boolean needsOneSlot() {
+        return false;
+    }
+
+    @Override
+    Node at(HostAndPort address) {
+        return node;
+    }
+
+    @Override
+    void failed(Node failed) {}
+
+    @Override
+    public void close() {
+        node.close();
+    }
+}

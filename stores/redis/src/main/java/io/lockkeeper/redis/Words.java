@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Terms;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+/** What is said to the scripts and by them: lines of plain words. */
+final class Words {
+    /** Longer than any duration that means something, and far below 2^53. */
+    private static final long MOST_MICROS = 4_000_000_000_000_000L;
+
+    private Words() {}
+
+    static String mode(Mode mode) {
+        return switch (mode) {
+            case EXCLUSIVE -> "X";
+            case SHARED -> "S";
+            case PERMITS -> "P";
+        };
+    }
+
+    static Mode mode(String word) {
+        return switch (word) {
+            case "X" -> Mode.EXCLUSIVE;
+            case "S" -> Mode.SHARED;
+            default -> Mode.PERMITS;
+        };
+    }
+
+    static String flag(boolean flag) {
+        return flag ? "1" : "0";
+    }
+
+    static long micros(Duration duration) {
+        return duration.toSeconds() >= MOST_MICROS / 1_000_000 ? MOST_MICROS : duration.toNanos() / 1_000;
+    }
+
+    static Duration duration(String micros) {
+        return Duration.of(Long.parseLong(micros), ChronoUnit.MICROS);
+    }
+
+    /** A deadline on the store's clock; on any other it has passed. */
+    static String deadline(StoreTime deadline, long incarnation) {
+        return deadline.incarnation() == incarnation ? Long.toString(Math.max(0, deadline.micros())) : "0";
+    }
+
+    /** The terms of a claim, as {@code base.lua} describes them. */
+    static String terms(Claim claim, long incarnation) {
+        Terms terms = claim.terms();
+        return terms.permits()
+                + " " + terms.limit()
+                + " " + micros(terms.lease())
+                + " " + micros(terms.firstLease())
+                + " " + micros(terms.lockDelay())
+                + " " + micros(terms.patience())
+                + " " + terms.block()
+                + " " + deadline(claim.deadline(), incarnation)
+                + " " + Code.word(terms.client())
+                + " " + Code.word(terms.label());
+    }
+
+    static Answer answer(String line, long incarnation) {
+        String[] words = line.split(" ");
+        return switch (words[0]) {
+            case "G" -> granted(words, 1, incarnation);
+            case "Q" -> new Answer.Queued(Integer.parseInt(words[1]), duration(words[2]), time(words[3], incarnation));
+            default ->
+                new Answer.Refused(
+                        Answer.Why.valueOf(words[1]), detail(words), Duration.ZERO, time(words[2], incarnation));
+        };
+    }
+
+    static Answer.Granted granted(String[] words, int from, long incarnation) {
+        return new Answer.Granted(
+                Long.parseLong(words[from]),
+                Integer.parseInt(words[from + 1]),
+                duration(words[from + 2]),
+                words[from + 3].equals("1"),
+                time(words[from + 4], incarnation));
+    }
+
+    static StoreTime time(String micros, long incarnation) {
+        return new StoreTime(incarnation, Long.parseLong(micros));
+    }
+
+    private static String detail(String[] words) {
+        return switch (words.length > 3 ? words[3] : "") {
+            case "held" -> "held by " + Code.decode(words[4]) + " since " + Long.parseLong(words[5]) / 1_000_000 + " s";
+            case "closed" -> "closed by a lock-delay";
+            case "awaited" -> "awaited by others";
+            case "semaphore" -> "a semaphore of " + words[4];
+            case "lock" -> "a lock";
+            default -> "";
+        };
+    }
+
+    static String text(Object answer) {
+        return new String((byte[]) answer, StandardCharsets.US_ASCII);
+    }
+
+    static List<?> list(Object answer) {
+        return (List<?>) answer;
+    }
+}

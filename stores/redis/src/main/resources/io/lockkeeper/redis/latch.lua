@@ -1,0 +1,52 @@
+-- A step on a latch. Its record is a hash of count and generation; a latch whose count is zero has none.
+-- KEYS: record of the latch; watchers: sorted set of the clients to be told, by when that ends; floor, refused of the bucket.
+-- ARGV: 'look'; 'watch', client, for how long; 'set', id, deadline, count; or 'down', id, deadline, code of the name.
+-- Answer: 'COUNT GENERATION OUTCOME AT'.
+
+local record, watchers, floor, refused_ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local step, id = ARGV[1], ARGV[2]
+local outcome = 'DONE'
+
+local function set(count)
+  if call('EXISTS', record) == 1 then
+    outcome = 'UNCHANGED'
+    remember(refused_ids, '=' .. id, tonumber(ARGV[3]))
+  else
+    call('HSET', record, 'count', count, 'generation', (draw(floor, 1)), 'format', FORMAT)
+  end
+end
+
+local function count_down(code)
+  if call('EXISTS', record) == 1 and call('HINCRBY', record, 'count', -1) <= 0 then
+    for _, client in ipairs(call('ZRANGEBYSCORE', watchers, clock, '+inf')) do
+      publish(client, 'O ' .. code)
+    end
+    call('DEL', record, watchers)
+  end
+end
+
+local format = call('HGET', record, 'format')
+if format and format ~= FORMAT then
+  error('LKFORMAT ' .. format)
+end
+if step == 'watch' then
+  if call('EXISTS', record) == 1 then
+    call('ZREMRANGEBYSCORE', watchers, '-inf', '(' .. clock)
+    call('ZADD', watchers, text(now + tonumber(ARGV[3])), id)
+  end
+elseif step ~= 'look' then
+  if remembers(refused_ids, id) then
+    outcome = remembers(refused_ids, '=' .. id) and 'UNCHANGED' or 'DONE'
+  elseif tonumber(ARGV[3]) < now then
+    outcome = 'LATE'
+  else
+    remember(refused_ids, id, tonumber(ARGV[3]))
+    if step == 'set' then
+      set(ARGV[4])
+    else
+      count_down(ARGV[4])
+    end
+  end
+end
+local state = call('HMGET', record, 'count', 'generation')
+return table.concat({ state[1] or '0', state[2] or '0', outcome, clock }, ' ')

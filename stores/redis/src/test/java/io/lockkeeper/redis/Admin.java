@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.testservers.LocalServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+
+/** A server's operator. */
+final class Admin {
+    /** Nothing that is expected takes this long. */
+    static final Duration LONG = Duration.ofSeconds(40);
+
+    /** What the operator asks for, and what scripts call: not sent by a store. */
+    private static final Set<String> NOT_SENT = Set.of(
+            "hello",
+            "config|resetstat",
+            "info",
+            "time",
+            "get",
+            "set",
+            "del",
+            "incr",
+            "exists",
+            "publish",
+            "pexpireat",
+            "zadd",
+            "zrem",
+            "zscore",
+            "zrank",
+            "zcard",
+            "zcount",
+            "zrange",
+            "zrangebyscore",
+            "zrevrange",
+            "zremrangebyscore",
+            "hset",
+            "hget",
+            "hdel",
+            "hmget",
+            "hincrby");
+
+    private final HostAndPort address;
+
+    Admin(LocalServer server) {
+        this.address = new HostAndPort(server.host(), server.port());
+    }
+
+    /** Has a command carried out, on a connection of its own. */
+    Object ask(String command, String... words) {
+        DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
+                .resp2()
+                .timeoutMillis((int) LONG.toMillis())
+                .build();
+        try (Connection connection = new Connection(address, config)) {
+            connection.sendCommand(() -> command.getBytes(StandardCharsets.US_ASCII), words);
+            return connection.getOne();
+        }
+    }
+
+    String text(String command, String... words) {
+        return text(ask(command, words));
+    }
+
+    static String text(Object answer) {
+        return answer instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(answer);
+    }
+
+    /** All keys but the token floors and the store's id. */
+    List<String> keys() {
+        return ((List<?>) ask("KEYS", "*"))
+                .stream()
+                        .map(Admin::text)
+                        .filter(key -> !key.endsWith("}:floor") && !key.endsWith(":id"))
+                        .toList();
+    }
+
+    void resetStatistics() {
+        ask("CONFIG", "RESETSTAT");
+    }
+
+    /** How often each command was called, by clients and by scripts. */
+    Map<String, Long> commands() {
+        return text("INFO", "commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_"))
+                .collect(Collectors.toMap(
+                        line -> line.substring("cmdstat_".length(), line.indexOf(':')),
+                        line -> Long.parseLong(line.replaceAll("^[^:]*:calls=(\\d+),.*", "$1")),
+                        Long::sum,
+                        TreeMap::new));
+    }
+
+    /** How often each command was sent by a store. */
+    Map<String, Long> sent() {
+        Map<String, Long> sent = commands();
+        sent.keySet().removeAll(NOT_SENT);
+        return sent;
+    }
+
+    /** Waits until something is so. */
+    static void await(String what, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + LONG.toNanos();
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as("in time: " + what).isLessThan(deadline);
+            TimeUnit.MILLISECONDS.sleep(2);
+        }
+    }
+}

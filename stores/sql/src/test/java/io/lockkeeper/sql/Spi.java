@@ -59,6 +59,14 @@ final class Spi {
         ServerFaults.await(what, condition);
     }
 
+    /** Purges until so many rows are left. What was used within the last tick of a clock stays for one more round. */
+    static void awaitPurged(SqlStore store, long size) throws InterruptedException {
+        await("what is idle is forgotten", () -> {
+            store.purge(Duration.ZERO);
+            return store.size() == size;
+        });
+    }
+
     /** Looks at something again and again for so long. */
     static void during(Duration time, Runnable look) throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();

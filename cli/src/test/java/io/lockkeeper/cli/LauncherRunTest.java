@@ -135,7 +135,8 @@ class LauncherRunTest {
     private ProcessBuilder onTerminal(String script) throws Exception {
         assumeThat(new ProcessBuilder("sh", "-c", "command -v script").start().waitFor())
                 .isZero();
-        ProcessBuilder builder = prepare("script", "-qefc", script, "/dev/null");
+        // Its shell must not be in between: an interrupted one may end before the command does.
+        ProcessBuilder builder = prepare("script", "-qefc", "exec " + script, "/dev/null");
         builder.environment().put("TERM", "xterm");
         builder.environment().remove("NO_COLOR");
         return builder;

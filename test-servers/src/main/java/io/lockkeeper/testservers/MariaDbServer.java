@@ -93,6 +93,8 @@ public final class MariaDbServer extends LocalServer {
         List<String> options = new ArrayList<>(
                 // unpacked packages are not where the server was built to look
                 List.of("--no-defaults", "--basedir=" + base(), "--datadir=" + folder().resolve("data")));
+        // a server that starts removes what others have left, or still use, where it keeps its temporary tables
+        options.add("--tmpdir=" + folder());
         options.addAll(SMALL);
         if (Folders.runByRoot()) {
             options.add("--user=root");

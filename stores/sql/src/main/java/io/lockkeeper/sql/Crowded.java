@@ -19,6 +19,10 @@ final class Crowded {
         until.put(name, System.nanoTime() + LASTS);
     }
 
+    void remove(String name) {
+        until.remove(name);
+    }
+
     boolean contains(String name) {
         Long end = until.get(name);
         if (end == null) {

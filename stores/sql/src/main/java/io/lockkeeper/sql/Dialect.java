@@ -67,6 +67,11 @@ enum Dialect {
         return this == POSTGRESQL;
     }
 
+    /** Whether the driver sends several statements, and reads their results, in one trip. */
+    boolean joins() {
+        return this == POSTGRESQL;
+    }
+
     /** How many µs the clock may stand still. */
     long tick() {
         return this == SQLITE ? 1_000 : 0;

@@ -8,7 +8,6 @@ import io.lockkeeper.model.Signal;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.ClaimId;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -35,6 +34,8 @@ final class NameTransaction {
     private final Sql sql;
     private final long incarnation;
     private final Map<String, LoadedName> names = new LinkedHashMap<>();
+    private final List<Sql.Step> writes = new ArrayList<>();
+    private long now;
 
     /** A rule of a name. */
     interface Rule<R> {
@@ -46,8 +47,12 @@ final class NameTransaction {
         R apply(LoadedName name);
     }
 
-    /** What a rule led to. */
-    record Result<R>(R answer, List<Signal> signals) {}
+    /**
+     * What a rule led to.
+     *
+     * @param writes what is still to be executed, in order, with which the transaction ends
+     */
+    record Result<R>(R answer, List<Signal> signals, List<Sql.Step> writes) {}
 
     private NameTransaction(Connection connection, Sql sql, long incarnation) {
         this.connection = connection;
@@ -119,7 +124,7 @@ final class NameTransaction {
         lock("lock_rows", code, only, true);
         if (names.isEmpty()) {
             // Committed by itself: on MariaDB, two who insert and then lock would wait for each other.
-            execute("ensure", Map.of("name", code.get(0)));
+            sql.execute(connection, "ensure", Map.of("name", code.get(0)));
             connection.commit();
             lock("lock_rows", code, only, true);
         }
@@ -137,49 +142,56 @@ final class NameTransaction {
      */
     private void lock(String statement, List<String> codes, @Nullable ClaimId only, boolean strict)
             throws SQLException {
-        long now = 0;
-        List<String> more = new ArrayList<>();
-        try (PreparedStatement s = sql.prepare(connection, statement, Map.of("names", codes));
-                ResultSet row = s.executeQuery()) {
-            while (row.next()) {
-                if (strict) {
-                    Format.check(row.getInt("format"));
-                } else if (row.getInt("format") > Format.CURRENT) {
-                    continue;
-                }
-                LoadedName loaded = new LoadedName(sql, incarnation, row);
-                names.put(loaded.code, loaded);
-                now = Math.max(now, row.getLong("at"));
-                if (loaded.hasClaims()) {
-                    more.add(loaded.code);
-                }
+        now = 0;
+        Sql.Step rows = new Sql.Step(statement, Map.of("names", codes));
+        if (sql.dialect().joins()) {
+            sql.query(connection, rows, row -> addNames(row, strict), claims(codes, only), this::addClaims);
+        } else {
+            sql.query(connection, rows, row -> addNames(row, strict));
+            List<String> more = names.values().stream()
+                    .filter(LoadedName::hasClaims)
+                    .map(loaded -> loaded.code)
+                    .toList();
+            if (!more.isEmpty()) {
+                sql.query(connection, claims(more, only), this::addClaims);
             }
-        }
-        if (!more.isEmpty()) {
-            loadClaims(more, only);
         }
         for (LoadedName loaded : names.values()) {
             loaded.loaded(only == null, now);
         }
     }
 
-    private void loadClaims(List<String> codes, @Nullable ClaimId only) throws SQLException {
-        Map<String, Object> which =
-                only == null ? Map.of("names", codes) : Map.of("name", codes.get(0), "claim", only.toString());
-        try (PreparedStatement s = sql.prepare(connection, only == null ? "claims" : "claims_head", which);
-                ResultSet row = s.executeQuery()) {
-            while (row.next()) {
-                LoadedName loaded = names.get(row.getString("name"));
-                if (loaded != null) {
-                    loaded.addClaim(row);
-                }
+    private void addNames(ResultSet row, boolean strict) throws SQLException {
+        while (row.next()) {
+            if (strict) {
+                Format.check(row.getInt("format"));
+            } else if (row.getInt("format") > Format.CURRENT) {
+                continue;
+            }
+            LoadedName loaded = new LoadedName(sql, incarnation, row);
+            names.put(loaded.code, loaded);
+            now = Math.max(now, row.getLong("at"));
+        }
+    }
+
+    private static Sql.Step claims(List<String> codes, @Nullable ClaimId only) {
+        return only == null
+                ? new Sql.Step("claims", Map.of("names", codes))
+                : new Sql.Step("claims_head", Map.of("name", codes.get(0), "claim", only.toString()));
+    }
+
+    private void addClaims(ResultSet row) throws SQLException {
+        while (row.next()) {
+            LoadedName loaded = names.get(row.getString("name"));
+            if (loaded != null) {
+                loaded.addClaim(row);
             }
         }
     }
 
     // ---- Writing back ----
 
-    private <R> Result<R> finish(R answer) throws SQLException {
+    private <R> Result<R> finish(R answer) {
         Map<Map<String, Object>, List<LoadedName.Entry>> renewed = new LinkedHashMap<>();
         List<Signal> signals = new ArrayList<>();
         for (LoadedName loaded : names.values()) {
@@ -196,19 +208,18 @@ final class NameTransaction {
                             .toList());
             values.put(
                     "claims", each.getValue().stream().map(LoadedName.Entry::id).toList());
-            execute("claims_renew", values);
+            write("claims_renew", values);
         }
         for (LoadedName loaded : names.values()) {
             Map<String, @Nullable Object> row = loaded.changedRow();
             if (row != null) {
-                execute("lock_update", row);
+                write("lock_update", row);
             }
         }
-        return new Result<>(answer, signals);
+        return new Result<>(answer, signals, writes);
     }
 
-    private void saveClaims(LoadedName loaded, Map<Map<String, Object>, List<LoadedName.Entry>> renewed)
-            throws SQLException {
+    private void saveClaims(LoadedName loaded, Map<Map<String, Object>, List<LoadedName.Entry>> renewed) {
         Set<String> gone = new HashSet<>(loaded.inTable.keySet());
         List<Held> holders = loaded.state().holders();
         for (int i = 1; i < holders.size(); i++) {
@@ -218,7 +229,7 @@ final class NameTransaction {
             save(loaded, ClaimColumns.entry(waiting), gone, renewed);
         }
         if (!gone.isEmpty()) {
-            execute("claim_delete", Map.of("name", loaded.code, "claims", List.copyOf(gone)));
+            write("claim_delete", Map.of("name", loaded.code, "claims", List.copyOf(gone)));
         }
     }
 
@@ -226,14 +237,13 @@ final class NameTransaction {
             LoadedName loaded,
             Map<String, Object> columns,
             Set<String> gone,
-            Map<Map<String, Object>, List<LoadedName.Entry>> renewed)
-            throws SQLException {
+            Map<Map<String, Object>, List<LoadedName.Entry>> renewed) {
         String id = (String) columns.get("claim");
         LoadedName.Entry entry = loaded.inTable.get(id);
         if (entry == null) {
             columns.put("name", loaded.code);
             columns.put("seq", loaded.nextSeq());
-            execute("claim_insert", columns);
+            write("claim_insert", columns);
             return;
         }
         gone.remove(id);
@@ -249,11 +259,11 @@ final class NameTransaction {
         } else {
             columns.put("name", loaded.code);
             columns.put("seq", entry.seq());
-            execute("claim_update", columns);
+            write("claim_update", columns);
         }
     }
 
-    private void execute(String statement, Map<String, ? extends @Nullable Object> values) throws SQLException {
-        sql.execute(connection, statement, values);
+    private void write(String statement, Map<String, ? extends @Nullable Object> values) {
+        writes.add(new Sql.Step(statement, values));
     }
 }

@@ -5,10 +5,10 @@ import io.lockkeeper.model.Signal;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -48,16 +48,12 @@ final class PgNotify extends Wakes {
     }
 
     @Override
-    void tellOthers(Connection connection, List<Signal> signals) throws SQLException {
-        for (Signal signal : signals) {
-            if (!listeners().containsKey(signal.client())) {
-                try (PreparedStatement s = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
-                    s.setString(1, CHANNEL + signal.client());
-                    s.setString(2, SignalText.write(signal));
-                    s.execute();
-                }
-            }
-        }
+    List<Sql.Step> news(List<Signal> signals) {
+        return signals.stream()
+                .filter(signal -> !listeners().containsKey(signal.client()))
+                .map(signal -> new Sql.Step(
+                        "notify", Map.of("channel", CHANNEL + signal.client(), "text", SignalText.write(signal))))
+                .toList();
     }
 
     @Override

@@ -63,13 +63,12 @@ class Poll extends Wakes {
     }
 
     @Override
-    void tellOthers(Connection connection, List<Signal> signals) throws SQLException {
+    List<Sql.Step> news(List<Signal> signals) {
         // They look for themselves; for holds that are being broken, only when there are any.
-        for (Signal signal : signals) {
-            if (signal instanceof Signal.Recalled && !listeners().containsKey(signal.client())) {
-                sql.execute(connection, "break_note", Map.of());
-            }
-        }
+        boolean isBreak = signals.stream()
+                .anyMatch(signal ->
+                        signal instanceof Signal.Recalled && !listeners().containsKey(signal.client()));
+        return isBreak ? List.of(new Sql.Step("break_note", Map.of())) : List.of();
     }
 
     @Override

@@ -47,6 +47,25 @@ final class ShortWays {
         return queued;
     }
 
+    /** Ends a hold that nobody waits for; false when that is not so, or not likely. */
+    boolean release(Claim claim) {
+        if (claim.stray() || crowded.contains(claim.name())) {
+            return false;
+        }
+        Map<String, String> which = Map.of(
+                "name", NameCode.encode(claim.name()), "claim", claim.id().toString());
+        return connections.lazily(c -> sql.execute(c, "release", which)) == 1;
+    }
+
+    /** Somebody has looked whether others wait. */
+    void found(String name, boolean isCrowded) {
+        if (isCrowded) {
+            crowded.add(name);
+        } else {
+            crowded.remove(name);
+        }
+    }
+
     private Optional<Answer> claimFreeName(Connection connection, Claim claim) throws SQLException {
         Map<String, Object> values = ClaimColumns.of(claim);
         values.put("name", NameCode.encode(claim.name()));

@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,14 @@ final class Sql {
     private record Template(List<String> pieces, List<Parameter> parameters) {}
 
     private record Parameter(String name, boolean isList) {}
+
+    /** A statement and its values; a value that is a list stands for {@code :name...}. */
+    record Step(String statement, Map<String, ? extends @Nullable Object> values) {}
+
+    /** Reads what a query gives. */
+    interface Reader {
+        void read(ResultSet rows) throws SQLException;
+    }
 
     Sql(Dialect dialect, SqlOptions options) {
         this.dialect = dialect;
@@ -81,18 +90,25 @@ final class Sql {
         return new Template(pieces, parameters);
     }
 
-    /** Prepares a statement with these values; a value that is a list stands for {@code :name...}. */
     PreparedStatement prepare(Connection connection, String name, Map<String, ? extends @Nullable Object> values)
             throws SQLException {
-        Template template = templates.computeIfAbsent(name, this::template);
-        List<@Nullable Object> bound = new ArrayList<>(template.parameters.size());
-        StringBuilder text = new StringBuilder(template.pieces.get(0));
+        List<@Nullable Object> bound = new ArrayList<>();
+        StringBuilder text = new StringBuilder();
+        bind(new Step(name, values), text, bound);
+        return prepare(connection, text.toString(), bound);
+    }
+
+    /** Adds the text of a step, and the values for its question marks. */
+    private void bind(Step step, StringBuilder text, List<@Nullable Object> bound) {
+        Template template = templates.computeIfAbsent(step.statement, this::template);
+        text.append(template.pieces.get(0));
         for (int i = 0; i < template.parameters.size(); i++) {
             Parameter parameter = template.parameters.get(i);
-            if (!values.containsKey(parameter.name)) {
-                throw new IllegalStateException("statement '" + name + "' has no value for :" + parameter.name);
+            if (!step.values.containsKey(parameter.name)) {
+                throw new IllegalStateException(
+                        "statement '" + step.statement + "' has no value for :" + parameter.name);
             }
-            Object value = values.get(parameter.name);
+            Object value = step.values.get(parameter.name);
             if (parameter.isList) {
                 List<?> all = padded((List<?>) Objects.requireNonNull(value));
                 bound.addAll(all);
@@ -103,7 +119,11 @@ final class Sql {
             }
             text.append(template.pieces.get(i + 1));
         }
-        PreparedStatement prepared = connection.prepareStatement(text.toString());
+    }
+
+    private static PreparedStatement prepare(Connection connection, String text, List<@Nullable Object> bound)
+            throws SQLException {
+        PreparedStatement prepared = connection.prepareStatement(text);
         try {
             for (int i = 0; i < bound.size(); i++) {
                 prepared.setObject(i + 1, bound.get(i));
@@ -121,6 +141,53 @@ final class Sql {
         try (PreparedStatement s = prepare(connection, name, values)) {
             return s.executeUpdate();
         }
+    }
+
+    /** Ends a transaction of ours with these statements, in one trip where the driver can. */
+    void finish(Connection connection, List<Step> steps) throws SQLException {
+        if (!dialect.joins()) {
+            for (Step step : steps) {
+                execute(connection, step.statement, step.values);
+            }
+        } else if (!steps.isEmpty()) {
+            List<Step> all = new ArrayList<>(steps);
+            all.add(new Step("commit", Map.of()));
+            try (PreparedStatement s = prepare(connection, all)) {
+                s.execute();
+            }
+        }
+    }
+
+    /** Runs a query. */
+    void query(Connection connection, Step step, Reader reader) throws SQLException {
+        try (PreparedStatement s = prepare(connection, step.statement, step.values);
+                ResultSet rows = s.executeQuery()) {
+            reader.read(rows);
+        }
+    }
+
+    /** Runs two queries, one after the other, in one trip; where the dialect {@link Dialect#joins}. */
+    void query(Connection connection, Step first, Reader reader, Step second, Reader secondReader) throws SQLException {
+        try (PreparedStatement s = prepare(connection, List.of(first, second))) {
+            s.execute();
+            try (ResultSet rows = s.getResultSet()) {
+                reader.read(rows);
+            }
+            s.getMoreResults();
+            try (ResultSet rows = s.getResultSet()) {
+                secondReader.read(rows);
+            }
+        }
+    }
+
+    private PreparedStatement prepare(Connection connection, List<Step> steps) throws SQLException {
+        List<@Nullable Object> bound = new ArrayList<>();
+        StringBuilder text = new StringBuilder();
+        for (Step step : steps) {
+            text.append(text.length() == 0 ? "" : ";\n");
+            bind(step, text, bound);
+        }
+        return prepare(connection, text.toString(), bound);
     }
 
     /** The list, its last value repeated up to a power of two: so there are few different texts to prepare. */

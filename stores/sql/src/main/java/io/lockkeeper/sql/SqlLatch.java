@@ -36,7 +36,7 @@ final class SqlLatch {
     static NameTransaction.Result<LatchState> run(Connection connection, Sql sql, long incarnation, LatchStep step)
             throws SQLException {
         SqlLatch latch = new SqlLatch(connection, sql, incarnation);
-        return new NameTransaction.Result<>(latch.apply(step), latch.signals);
+        return new NameTransaction.Result<>(latch.apply(step), latch.signals, List.of());
     }
 
     private LatchState apply(LatchStep step) throws SQLException {

@@ -192,8 +192,7 @@ final class SqlRenewal {
         NameTransaction.Result<Map<String, StoreTime>> result = connections.renewalTransaction(c -> {
             NameTransaction.Result<Map<String, StoreTime>> r = NameTransaction.runAll(
                     c, sql, incarnation, names, skip, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
-            wakes.tellOthers(c, r.signals());
-            return r;
+            return wakes.finish(c, sql, r);
         });
         wakes.tellHere(result.signals());
         return result.answer();

@@ -155,10 +155,12 @@ public final class SqlStore implements LockStore {
     @Override
     public boolean release(Grant grant) {
         Claim claim = grant.claim();
-        Map<String, String> which = Map.of(
-                "name", NameCode.encode(claim.name()), "claim", claim.id().toString());
-        boolean released = (!claim.stray() && connections.lazily(c -> sql.execute(c, "release", which)) == 1)
-                || onHead(claim, (state, ledger) -> state.release(claim, ledger));
+        boolean released = shortWays.release(claim)
+                || onHead(claim, (state, ledger) -> {
+                    boolean found = state.release(claim, ledger);
+                    shortWays.found(claim.name(), !state.queue().isEmpty());
+                    return found;
+                });
         purge.nowAndThen();
         return released;
     }
@@ -203,11 +205,7 @@ public final class SqlStore implements LockStore {
 
     /** Runs a transaction, and tells whom it concerns. */
     private <R> R told(Connections.Work<NameTransaction.Result<R>> transaction) {
-        NameTransaction.Result<R> result = connections.transaction(c -> {
-            NameTransaction.Result<R> r = transaction.with(c);
-            wakes.tellOthers(c, r.signals());
-            return r;
-        });
+        NameTransaction.Result<R> result = connections.transaction(c -> wakes.finish(c, sql, transaction.with(c)));
         wakes.tellHere(result.signals());
         return result.answer();
     }

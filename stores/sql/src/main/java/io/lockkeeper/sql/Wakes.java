@@ -8,6 +8,7 @@ import io.lockkeeper.spi.Subscription;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,8 +27,17 @@ abstract class Wakes implements AutoCloseable {
         return false;
     }
 
-    /** Tells clients elsewhere, as part of the transaction that gave rise to it. */
-    abstract void tellOthers(Connection connection, List<Signal> signals) throws SQLException;
+    /** What tells clients elsewhere, as part of the transaction that gave rise to it. */
+    abstract List<Sql.Step> news(List<Signal> signals);
+
+    /** Ends a transaction: writes what has changed, and tells clients elsewhere. */
+    final <R> NameTransaction.Result<R> finish(Connection connection, Sql sql, NameTransaction.Result<R> result)
+            throws SQLException {
+        List<Sql.Step> steps = new ArrayList<>(result.writes());
+        steps.addAll(news(result.signals()));
+        sql.finish(connection, steps);
+        return result;
+    }
 
     /** A claim of ours is about to be made, and may be queued. */
     void expect(Claim claim) {}

@@ -1,0 +1,2 @@
+-- Ends a transaction, in the same trip as its last statements.
+COMMIT

@@ -1,0 +1,2 @@
+-- Tells a client elsewhere.
+SELECT pg_notify(:channel, :text)

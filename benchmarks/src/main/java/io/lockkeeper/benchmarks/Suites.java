@@ -2,12 +2,13 @@
 package io.lockkeeper.benchmarks;
 
 import io.lockkeeper.benchmarks.race.Suite;
+import io.lockkeeper.benchmarks.redis.RedisSuite;
 import io.lockkeeper.benchmarks.sql.SqlSuite;
 import java.util.List;
 
 /** The suites that {@code ./bench} knows by name. */
 public final class Suites {
-    private static final List<Suite> ALL = List.of(new SqlSuite());
+    private static final List<Suite> ALL = List.of(new SqlSuite(), new RedisSuite());
 
     private Suites() {}
 

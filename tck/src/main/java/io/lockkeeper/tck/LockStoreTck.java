@@ -3,7 +3,10 @@ package io.lockkeeper.tck;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.ClassOrderer;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.api.TestInstance;
 
 /**
@@ -16,7 +19,13 @@ import org.junit.jupiter.api.TestInstance;
  * }</pre>
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestClassOrder(ClassOrderer.OrderAnnotation.class)
 public abstract class LockStoreTck {
+    /** Groups that take long begin first, and those that run alone come last: where groups run beside each other, few wait. */
+    private static final int LONG = 1;
+
+    private static final int ALONE = Integer.MAX_VALUE;
+
     private StoreFixture fixture;
 
     /** Starts the server under test. */
@@ -59,6 +68,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule04NoGhosts extends NoGhostsContract {
         @Override
         StoreFixture fixture() {
@@ -67,6 +77,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(ALONE)
     class Rule05NoOrphans extends NoOrphansContract {
         @Override
         StoreFixture fixture() {
@@ -83,6 +94,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule07HandOver extends HandOverContract {
         @Override
         StoreFixture fixture() {
@@ -91,6 +103,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule08LostSignals extends LostSignalsContract {
         @Override
         StoreFixture fixture() {
@@ -99,6 +112,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule09Validity extends ValidityContract {
         @Override
         StoreFixture fixture() {
@@ -107,6 +121,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule10Loss extends LossContract {
         @Override
         StoreFixture fixture() {
@@ -115,6 +130,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule11Errors extends ErrorsContract {
         @Override
         StoreFixture fixture() {
@@ -123,6 +139,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule12LockDelay extends LockDelayContract {
         @Override
         StoreFixture fixture() {
@@ -139,6 +156,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule14Lanes extends LaneContract {
         @Override
         StoreFixture fixture() {
@@ -147,6 +165,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Rule15Renewal extends RenewalContract {
         @Override
         StoreFixture fixture() {
@@ -163,6 +182,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Misuse extends MisuseContract {
         @Override
         StoreFixture fixture() {
@@ -243,6 +263,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class TwoJvms extends TwoJvmContract {
         @Override
         StoreFixture fixture() {
@@ -251,6 +272,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(ALONE)
     class Scale extends ScaleContract {
         @Override
         StoreFixture fixture() {
@@ -259,6 +281,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(ALONE)
     class ModelBased extends ModelContract {
         @Override
         StoreFixture fixture() {
@@ -267,6 +290,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(LONG)
     class Histories extends HistoryContract {
         @Override
         StoreFixture fixture() {

@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
  * <p>Scripts with pauses are played side by side, so that they share the pauses.
  */
 final class ModelCheck implements AutoCloseable {
+    private static final int FEWEST = 20;
+
     /**
      * How long to wait.
      *
@@ -72,12 +74,20 @@ final class ModelCheck implements AutoCloseable {
 
     /** Plays so many scripts of this length; what differs, if anything does. */
     Optional<String> compare(int scripts, int length) throws InterruptedException {
+        return compare(scripts, length, Duration.ofDays(1));
+    }
+
+    /**
+     * The same, for so long at most: a store that takes its time gets fewer scripts, but never less than a few.
+     */
+    Optional<String> compare(int scripts, int length, Duration atMost) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
         List<List<ScriptStep>> batch = new ArrayList<>();
         for (int i = 0; i < scripts; i++) {
             batch.add(ScriptWriter.write(
                     new Random(seed + i), length, clients.store(0).guarantees(), pace));
         }
-        for (int first = 0; first < scripts; ) {
+        for (int first = 0; first < scripts && (first < FEWEST || System.nanoTime() < end); ) {
             List<ScriptRun> runs = new ArrayList<>();
             long began = System.nanoTime();
             Optional<Failure> failure = Optional.empty();

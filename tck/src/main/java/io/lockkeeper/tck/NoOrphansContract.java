@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Rule 5: what a vanished client had ends by itself, and nothing is left of what has ended. A client vanishes here by being
  * cut off from the store.
  */
-abstract class NoOrphansContract extends StepContract implements OneAfterTheOther.Counting {
+abstract class NoOrphansContract extends StepContract implements OneAfterTheOther.Alone {
     /** The shortest lease that is kept alive, which is a vanished client's stay in the store. */
     private LockOptions keptAlive() {
         return LockOptions.defaults().lease(millis(1_000));

@@ -8,16 +8,16 @@ import org.junit.jupiter.api.parallel.ResourceLocksProvider;
 
 /**
  * The tests of a group run one after the other, and groups beside each other where JUnit is told to run in parallel: most
- * of their time they wait for leases to end. Groups that count what is in the store run alone.
+ * of their time they wait for leases to end. Some run alone.
  */
 final class OneAfterTheOther implements ResourceLocksProvider {
-    /** A group that counts what is in the store. */
-    interface Counting {}
+    /** A group that counts what is in the store, or that depends on when the store looks at what has ended. */
+    interface Alone {}
 
     @Override
     public Set<Lock> provideForClass(Class<?> group) {
         ResourceAccessMode mode =
-                Counting.class.isAssignableFrom(group) ? ResourceAccessMode.READ_WRITE : ResourceAccessMode.READ;
+                Alone.class.isAssignableFrom(group) ? ResourceAccessMode.READ_WRITE : ResourceAccessMode.READ;
         return Set.of(new Lock(group.getName()), new Lock("what is in the store", mode));
     }
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** Many names, many waiters, many holds: what each costs does not grow with their number, and nothing stays (H59, H60). */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class ScaleContract extends Contract implements OneAfterTheOther.Counting {
+abstract class ScaleContract extends Contract implements OneAfterTheOther.Alone {
     private static final LockOptions FAIR = LockOptions.defaults().fair(true);
 
     private static final int CLIENTS = 4;

@@ -8,17 +8,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Does many things on a few threads, each on the thread that its number belongs to. */
-final class Parallel {
+public final class Parallel {
     static final int THREADS = 16;
 
     private Parallel() {}
 
     /** What is done with a number. */
-    interface Step {
+    public interface Step {
+        /** Does it. */
         void with(int number) throws Exception;
     }
 
-    static void each(int count, Step step) throws Exception {
+    /** Does it for the numbers from 0 to before {@code count}. */
+    public static void each(int count, Step step) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(THREADS);
         try {
             List<Future<?>> all = new ArrayList<>();

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.benchmarks.redis;
+
+import io.lockkeeper.benchmarks.race.Contender;
+import io.lockkeeper.benchmarks.race.KeptOneByOne;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.Lock;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+
+/** Spring Integration's {@link RedisLockRegistry}, which looks every 100 ms or is told by a channel. */
+final class SpringContender implements Contender {
+    private static final int KEEPERS = 16;
+
+    private final LettuceConnectionFactory connections;
+    private final RedisLockRegistry.RedisLockType type;
+    private final RedisLockRegistry registry;
+
+    SpringContender(String url, boolean listens) {
+        URI address = URI.create(url);
+        connections = new LettuceConnectionFactory(address.getHost(), address.getPort());
+        connections.afterPropertiesSet();
+        connections.start();
+        type = listens ? RedisLockRegistry.RedisLockType.PUB_SUB_LOCK : RedisLockRegistry.RedisLockType.SPIN_LOCK;
+        registry = new RedisLockRegistry(connections, "spring-" + type);
+        registry.setRedisLockType(type);
+    }
+
+    @Override
+    public Held lock(String name) throws InterruptedException {
+        Lock lock = registry.obtain(name);
+        lock.lockInterruptibly();
+        return lock::unlock;
+    }
+
+    @Override
+    public Kept keep(int names, Duration lease) throws InterruptedException {
+        RedisLockRegistry kept = new RedisLockRegistry(connections, "spring-" + type, lease.toMillis());
+        kept.setRedisLockType(type);
+        kept.setCacheCapacity(2 * names);
+        return KeptOneByOne.take(names, KEEPERS, lease, new KeptOneByOne.Keeping() {
+            @Override
+            public void take(String name) throws InterruptedException {
+                kept.obtain(name).lockInterruptibly();
+            }
+
+            @Override
+            public boolean renew(String name) {
+                try {
+                    kept.renewLock(name);
+                    return true;
+                } catch (IllegalStateException e) {
+                    return false;
+                }
+            }
+
+            @Override
+            public void release(String name) {
+                kept.obtain(name).unlock();
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        registry.destroy();
+        connections.destroy();
+    }
+}

@@ -14,6 +14,9 @@ module io.lockkeeper.core {
             io.lockkeeper.testkit,
             io.lockkeeper.tck,
             io.lockkeeper.cell;
+    exports io.lockkeeper.quorum to
+            io.lockkeeper.redis,
+            io.lockkeeper.tck;
 
     uses io.lockkeeper.spi.StoreProvider;
 

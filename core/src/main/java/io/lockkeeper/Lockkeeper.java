@@ -3,6 +3,8 @@ package io.lockkeeper;
 
 import io.lockkeeper.engine.Config;
 import io.lockkeeper.engine.Primitives;
+import io.lockkeeper.quorum.QuorumOptions;
+import io.lockkeeper.quorum.QuorumStore;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreProvider;
 import io.lockkeeper.spi.StoreUrl;
@@ -12,12 +14,15 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +53,7 @@ public final class Lockkeeper implements AutoCloseable {
             Map.entry("redis-sentinel", "lockkeeper-redis"),
             Map.entry("redis-cluster", "lockkeeper-redis"),
             Map.entry("redlock", "lockkeeper-redis"),
+            Map.entry("redlocks", "lockkeeper-redis"),
             Map.entry("zookeeper", "lockkeeper-zookeeper"),
             Map.entry("etcd", "lockkeeper-etcd"),
             Map.entry("etcds", "lockkeeper-etcd"),
@@ -82,6 +88,30 @@ public final class Lockkeeper implements AutoCloseable {
     /** Keeps locks in a store that you made yourself, as the builder is told; it is not closed with the keeper. */
     public static Builder builder(LockStore store) {
         return new Builder(null, Objects.requireNonNull(store, "store"));
+    }
+
+    /**
+     * Keeps locks in a quorum of independent stores (Redlock): a lock is held by whoever a majority of them has let in. The
+     * members are not closed with it; close them after it. All clients must list the same members in the same order.
+     *
+     * <p>A quorum serves nobody in order, has no semaphores and no latches, and allows leases of up to a minute; see
+     * {@code docs/stores/quorum.md} for what it can promise and what it cannot.
+     *
+     * @param members keepers of three to seven stores
+     * @throws UnsupportedOperationException when a member's store does not guarantee {@link Guarantee#RAISES_TOKENS} and
+     *     {@link Guarantee#LATCH}
+     */
+    public static Lockkeeper quorum(Lockkeeper... members) {
+        return quorumBuilder(members).build();
+    }
+
+    /** Keeps locks in a quorum of independent stores, as the builder is told; see {@link #quorum}. */
+    public static Builder quorumBuilder(Lockkeeper... members) {
+        List<LockStore> stores = new ArrayList<>();
+        for (Lockkeeper member : members) {
+            stores.add(member.primitives.store());
+        }
+        return new Builder(timeout -> QuorumStore.of(stores, QuorumOptions.within(timeout)));
     }
 
     /** The lock of this name. */
@@ -178,6 +208,7 @@ public final class Lockkeeper implements AutoCloseable {
 
         private final @Nullable StoreUrl url;
         private final @Nullable LockStore store;
+        private final @Nullable Function<Duration, LockStore> maker;
         private @Nullable String clientName;
         private LockOptions defaults = LockOptions.defaults();
         private @Nullable KeeperListener listener;
@@ -189,6 +220,14 @@ public final class Lockkeeper implements AutoCloseable {
         private Builder(@Nullable StoreUrl url, @Nullable LockStore store) {
             this.url = url;
             this.store = store;
+            this.maker = null;
+        }
+
+        /** The store is made when the operation timeout is known, and closed with the keeper. */
+        private Builder(Function<Duration, LockStore> maker) {
+            this.url = null;
+            this.store = null;
+            this.maker = maker;
         }
 
         /** What others are shown as the holder. Built-in: {@code host:pid}. */
@@ -258,7 +297,9 @@ public final class Lockkeeper implements AutoCloseable {
                     patient,
                     store == null,
                     releaseOnShutdown);
-            LockStore opened = store != null ? store : open(Objects.requireNonNull(url), timeout);
+            LockStore opened = store != null
+                    ? store
+                    : maker != null ? maker.apply(timeout) : open(Objects.requireNonNull(url), timeout);
             try {
                 return new Lockkeeper(new Primitives(opened, config));
             } catch (RuntimeException | Error e) {

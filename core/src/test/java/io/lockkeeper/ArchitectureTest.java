@@ -67,6 +67,7 @@ final class ArchitectureTest {
                         "StoreUnavailableException",
                         "LeaseLostException",
                         "StaleTokenException",
+                        "Fence",
                         "DeadlockException",
                         "ConflictingUseException",
                         "KeeperClosedException");
@@ -122,6 +123,7 @@ final class ArchitectureTest {
                 .containsExactlyInAnyOrder("Config", "Keeper", "MultiLock", "Primitives");
         assertThat(publicIn("io.lockkeeper.memory"))
                 .containsExactlyInAnyOrder("MemoryCore", "MemoryProvider", "MemoryStore");
+        assertThat(publicIn("io.lockkeeper.quorum")).containsExactlyInAnyOrder("QuorumOptions", "QuorumStore");
     }
 
     @Test
@@ -166,6 +168,19 @@ final class ArchitectureTest {
                 .that()
                 .resideInAPackage("io.lockkeeper.spi")
                 .should(dependOnClassesThat(resideInAnyPackage(
+                        "io.lockkeeper.engine..",
+                        "io.lockkeeper.model..",
+                        "io.lockkeeper.memory..",
+                        "io.lockkeeper.quorum..")))
+                .check(MAIN);
+    }
+
+    @Test
+    void aQuorumKnowsTheSpiAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.lockkeeper.quorum")
+                .should(dependOnClassesThat(resideInAnyPackage(
                         "io.lockkeeper.engine..", "io.lockkeeper.model..", "io.lockkeeper.memory..")))
                 .check(MAIN);
     }
@@ -175,7 +190,8 @@ final class ArchitectureTest {
         noClasses()
                 .that()
                 .resideInAPackage("io.lockkeeper.engine")
-                .should(dependOnClassesThat(resideInAnyPackage("io.lockkeeper.model..", "io.lockkeeper.memory..")))
+                .should(dependOnClassesThat(resideInAnyPackage(
+                        "io.lockkeeper.model..", "io.lockkeeper.memory..", "io.lockkeeper.quorum..")))
                 .check(MAIN);
     }
 
@@ -189,6 +205,7 @@ final class ArchitectureTest {
                         "io.lockkeeper.engine..",
                         "io.lockkeeper.model..",
                         "io.lockkeeper.memory..",
+                        "io.lockkeeper.quorum..",
                         "io.lockkeeper.spi..")))
                 .check(MAIN);
     }
@@ -274,7 +291,9 @@ final class ArchitectureTest {
                 .toList();
         assertThat(made)
                 .as("but for the shutdown hook, which is no thread of ours until the end")
-                .allMatch(call -> call.contains("engine.Lanes") || call.contains("engine.Keeper"));
+                .allMatch(call -> call.contains("engine.Lanes")
+                        || call.contains("engine.Keeper")
+                        || call.contains("quorum.MemberThreads"));
         assertThat(calls("io.lockkeeper", "java.util.concurrent.Executors", "newCachedThreadPool"))
                 .isEmpty();
         noClasses()

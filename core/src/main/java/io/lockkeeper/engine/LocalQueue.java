@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * has the monitor. A waiter's outcome is set exactly once between entering and leaving, except for roles.
  */
 final class LocalQueue {
+    /** How long a waiter that the store does not queue waits before it asks again during an outage. */
+    private static final long DURING_OUTAGE = 250_000_000;
+
     private final Keeper keeper;
     private final Want want;
     private final Object lane;
@@ -181,8 +184,26 @@ final class LocalQueue {
             if (p != null) {
                 keeper.untrack(p);
             }
-            failed(w, e);
+            if (!ridesOut(w, e)) {
+                failed(w, e);
+            }
         }
+    }
+
+    /** Whether a waiter that comes again and again goes on doing so during an outage, as a queued claim would. */
+    private synchronized boolean ridesOut(Waiter w, Throwable e) {
+        boolean rides = e instanceof StoreUnavailableException failure
+                && failure.worthRepeating()
+                && w.refusedAt != 0
+                && w.outcome != Waiter.GONE
+                && !shut
+                && now() - w.refusedAt < keeper.config().patience().toNanos();
+        if (rides) {
+            w.working = false;
+            w.restUntil = now() + DURING_OUTAGE;
+            w.settle(Waiter.REST);
+        }
+        return rides;
     }
 
     /** Confirms, with a renewal, the grant that the waiter was given. */
@@ -295,7 +316,8 @@ final class LocalQueue {
             goOn();
         } else {
             line.tellThoseWhoTryOnce(Long.MAX_VALUE);
-            w.restUntil = now() + answer.retryAfter().toNanos();
+            w.refusedAt = now();
+            w.restUntil = w.refusedAt + answer.retryAfter().toNanos();
             w.settle(Waiter.REST);
         }
     }
@@ -305,7 +327,7 @@ final class LocalQueue {
         if (driver == w) {
             driver = null;
         }
-        settleUnlessGone(w, e);
+        settleUnlessGone(w, shut && e instanceof StoreUnavailableException ? closed() : e);
         goOn();
     }
 

@@ -73,6 +73,11 @@ public final class Primitives {
         keeper.close();
     }
 
+    /** The store that the locks are kept in. */
+    public LockStore store() {
+        return keeper.store();
+    }
+
     @Override
     public String toString() {
         return "Lockkeeper[" + keeper.config().clientName() + " on "

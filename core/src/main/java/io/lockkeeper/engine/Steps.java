@@ -79,6 +79,7 @@ final class Steps {
     /** Claims, until it is answered; a claim that came late, or with an id used up, is made anew with another. */
     Answer claim(Pending p) {
         long until = p.sent + timeout;
+        StoreUnavailableException[] failure = new StoreUnavailableException[1];
         for (; ; ) {
             Answer answer;
             try {
@@ -87,7 +88,12 @@ final class Steps {
                         p.claim = p.claim.asStray();
                     }
                     p.sent = ticker.nanos();
-                    return store.claim(p.claim);
+                    try {
+                        return store.claim(p.claim);
+                    } catch (StoreUnavailableException e) {
+                        failure[0] = e;
+                        throw e;
+                    }
                 });
             } catch (RuntimeException | Error e) {
                 withdrawBehind(p.claim.asStray(), p.lane);
@@ -100,6 +106,9 @@ final class Steps {
                 return answer;
             }
             if (ticker.nanos() >= until) {
+                if (failure[0] != null) {
+                    throw failure[0]; // that the claim's id is used up says nothing; this does
+                }
                 throw new StoreUnavailableException(
                         "the store refused a claim of '" + p.claim.name() + "' as late for " + Duration.ofNanos(timeout)
                                 + ": it is too slow, or its clock runs away",

@@ -43,6 +43,10 @@ abstract class Waiter {
     Hold toConfirm;
 
     long restUntil;
+
+    /** When the store last refused it for now; 0 when it has not. */
+    long refusedAt;
+
     boolean working;
     boolean inLine;
     long enteredBefore;

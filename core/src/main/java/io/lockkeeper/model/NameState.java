@@ -113,6 +113,10 @@ public final class NameState {
             return new Renewal.Lost(Reason.BROKEN);
         }
         long now = ledger.time().micros();
+        if (renewal.raiseTo() > 0) {
+            held.token = renewal.grant().token();
+            held.block = renewal.grant().block();
+        }
         held.confirmed = true;
         held.expires = Math.max(held.expires, now + micros(renewal.lease()));
         return new Renewal.Kept(left(held, now));

@@ -22,7 +22,8 @@ public record Renewals(List<Hold> holds, List<Claim> queued) {
      *
      * @param grant which
      * @param lease the lease lasts at least so long from now; a renewal never shortens it
-     * @param raiseTo the name's later tokens are to be greater than this; 0 to leave them alone
+     * @param raiseTo the name's later tokens are to be greater than this, and the grant's token and block are the hold's from
+     *     now on; 0 to leave both alone. A quorum gives its members the tokens that it has chosen in this way
      */
     public record Hold(Grant grant, Duration lease, long raiseTo) {}
 }

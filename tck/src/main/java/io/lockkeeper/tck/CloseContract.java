@@ -269,6 +269,9 @@ abstract class CloseContract extends ClosedContract {
         Lease lease = keeper.lock(name(), brief(keeper)).acquire();
         Future<Lease> waits = async(() -> keeper.lock(name("busy")).acquire());
         awaitQueued(other, name("busy"), 1);
+        await(
+                "it waits",
+                () -> store.count(StepKind.CLAIM) >= (keeper.guarantees().has(Guarantee.FAIR) ? 2 : 3));
         store.down();
         get(async(locking(keeper::close)));
         endsClosed(waits);

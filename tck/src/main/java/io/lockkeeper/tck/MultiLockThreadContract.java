@@ -16,8 +16,11 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.testkit.FaultyStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
@@ -145,15 +148,23 @@ abstract class MultiLockThreadContract extends ApiContract {
     final long breakWhileWaiting(Lockkeeper other, Queue<LeaseLost> losses) throws Exception {
         await("a is held", () -> other.lock(name("a")).isLocked());
         awaitQueued(other, name("b"), 1);
-        long token = other.inspector()
-                .inspect(name("a"))
+        Set<Long> broken = new HashSet<>();
+        await("the loss is told", () -> {
+            Optional<LeaseLost> told =
+                    losses.stream().filter(l -> broken.contains(l.token())).findFirst();
+            if (told.isEmpty()) { // a store without a queue may show a hold that is not reported yet, and never will be
+                other.inspector().inspect(name("a")).stream()
+                        .flatMap(info -> info.holders().stream())
+                        .filter(hold -> other.inspector().breakHoldNow(name("a"), hold.token(), Duration.ZERO))
+                        .forEach(hold -> broken.add(hold.token()));
+            }
+            return told.isPresent();
+        });
+        long token = losses.stream()
+                .filter(l -> broken.contains(l.token()))
+                .findFirst()
                 .orElseThrow()
-                .holders()
-                .get(0)
                 .token();
-        assertThat(other.inspector().breakHoldNow(name("a"), token, Duration.ZERO))
-                .isTrue();
-        await("the loss is told", () -> losses.stream().anyMatch(l -> l.token() == token));
         assertThat(isFree(other.lock(name("a"))))
                 .as("it is not taken again before b can be had")
                 .isTrue();

@@ -83,6 +83,7 @@ abstract class StepContract extends Contract {
 
     /** Waits until so many claims are queued for a name. */
     final void awaitWaiters(String name, int waiters) throws InterruptedException {
+        needsQueue();
         await(waiters + " waiters for " + name, () -> waiters(name) == waiters);
     }
 

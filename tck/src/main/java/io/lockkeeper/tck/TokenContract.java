@@ -12,6 +12,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.Mode;
+import io.lockkeeper.Sequencer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewals;
@@ -281,5 +282,25 @@ abstract class TokenContract extends StepContract {
         assertThat(client.store().release(grant)).isTrue();
         Claim next = client.newClaim(name(), exclusive());
         assertThat(SpiClient.granted(client.store().claim(next)).token()).isGreaterThan(target);
+    }
+
+    @Test
+    void aHolderThatRaisesTokensIsKnownByThoseOfItsGrant() {
+        assumeTrue(guarantees().has(Guarantee.RAISES_TOKENS), "a store that raises tokens");
+        SpiClient client = client();
+        Grant drawn = client.hold(name(), exclusive());
+        Grant given = new Grant(drawn.claim(), drawn.mode(), drawn.token() + 1_000, 3);
+        client.store().renew(new Renewals(List.of(new Renewals.Hold(given, VERY_LONG, given.token() + 2)), List.of()));
+        assertThat(holders(name())).containsExactly(given.token());
+        for (long token : new long[] {drawn.token(), given.token() + 3}) {
+            assertThat(client.store().check(new Sequencer(name(), Mode.EXCLUSIVE, token)))
+                    .isFalse();
+        }
+        assertThat(client.store().check(new Sequencer(name(), Mode.EXCLUSIVE, given.token() + 2)))
+                .isTrue();
+        client.renew(drawn, VERY_LONG); // one that raises nothing leaves the tokens alone
+        assertThat(holders(name())).containsExactly(given.token());
+        assertThat(client.store().breakHold(name(), given.token(), Duration.ZERO, true))
+                .isTrue();
     }
 }

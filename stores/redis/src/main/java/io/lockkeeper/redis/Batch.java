@@ -60,7 +60,9 @@ final class Batch {
         int number = 0;
         for (Renewals.Hold hold : batch.holds()) {
             Claim claim = hold.grant().claim();
-            part(open, claim).add(number++, "H", claim, Words.micros(hold.lease()) + " " + hold.raiseTo());
+            String tokens = hold.grant().token() + " " + hold.grant().block();
+            String rest = Words.micros(hold.lease()) + " " + hold.raiseTo() + " " + tokens;
+            part(open, claim).add(number++, "H", claim, rest);
         }
         for (Claim claim : batch.queued()) {
             String rest = Words.flag(claim.stray()) + " " + Words.terms(claim, incarnation);

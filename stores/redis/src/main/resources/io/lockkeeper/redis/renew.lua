@@ -1,10 +1,10 @@
 -- Renews holds and refreshes queued claims.
 -- KEYS: floor, refused of the buckets; record, places, limits, queued of the names.
--- ARGV: for each of them 'H B N ID LEASE RAISE' or 'Q B N ID STRAY TERMS': the floor of its bucket is the Bth key, its record
---   the Nth; later tokens are to be greater than RAISE.
+-- ARGV: for each of them 'H B N ID LEASE RAISE TOKEN BLOCK' or 'Q B N ID STRAY TERMS': the floor of its bucket is the Bth key,
+--   its record the Nth; if RAISE is not 0, later tokens are to be greater, and TOKEN and BLOCK are the hold's from now on.
 -- Answer: the time; then of each hold 'K REMAINING' or 'L REASON', of each queued claim what a claim is answered.
 
-local function renew(name, id, lease, raise)
+local function renew(name, id, lease, tokens)
   local held = find(name, id)
   if not held then
     return 'L EXPIRED'
@@ -15,8 +15,12 @@ local function renew(name, id, lease, raise)
   held.confirmed = '1'
   held.expires = max(held.expires, now + tonumber(lease))
   name.changed = true
-  if less(call('GET', name.floor) or '0', raise) then
-    call('SET', name.floor, raise)
+  local raise, token, block = match(tokens, '^(%d+) (%d+) (%d+)$')
+  if raise ~= '0' then
+    held.token, held.block = token, tonumber(block)
+    if less(call('GET', name.floor) or '0', raise) then
+      call('SET', name.floor, raise)
+    end
   end
   return 'K ' .. text(held.expires - now)
 end

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt to hold a name. First all members are asked to grant the claim, none to queue it. If a majority has, and is to
+ * be counted, the tokens are chosen and written back: a second round has each member that granted it raise its floor past
+ * them, take them for the hold's own, and begin the lease anew. If a majority has done that too, and time is left, the name
+ * is held. Otherwise the claim is withdrawn everywhere, also where it seemed to fail.
+ */
+final class Acquisition {
+    private static final long MILLI = 1_000_000;
+
+    private final Ensemble all;
+    private final Claim claim;
+    private final Terms terms;
+    private final Footing footing;
+    private final long began;
+
+    /** What a member said to the claim. */
+    private record Vote(Member member, Answer answer, Markers.@Nullable Look marker) {
+        boolean isGrant() {
+            return answer instanceof Answer.Granted && marker != null && marker.standing() == Markers.Standing.COUNTS;
+        }
+
+        boolean isRefusal() {
+            return answer instanceof Answer.Refused refused
+                    && (refused.why() == Answer.Why.BUSY || refused.why() == Answer.Why.CONFLICT);
+        }
+
+        boolean isBlank() {
+            return marker != null && marker.standing() == Markers.Standing.BLANK;
+        }
+
+        Answer.Granted granted() {
+            return (Answer.Granted) answer;
+        }
+    }
+
+    Acquisition(Ensemble all, Claim claim) {
+        this.all = all;
+        this.claim = claim;
+        this.footing = new Footing(claim, all.size());
+        this.began = all.now();
+        Terms t = claim.terms();
+        this.terms = new Terms(
+                t.mode(),
+                t.permits(),
+                t.limit(),
+                t.lease(),
+                t.lockDelay(),
+                t.patience(),
+                TokenChoice.blockOf(t),
+                false,
+                t.client(),
+                t.label());
+    }
+
+    Answer run() {
+        try {
+            Round<Vote> votes = collect();
+            boolean wanting = votes.count(Vote::isGrant) < all.majority() && votes.count(Vote::isBlank) > 0;
+            if (wanting && all.startIfFresh()) {
+                votes = collect();
+            }
+            return decide(votes);
+        } catch (RuntimeException | Error e) {
+            all.footings().remove(claim.id(), footing);
+            clearUp(null);
+            throw e;
+        }
+    }
+
+    // ---- First round ----
+
+    private Round<Vote> collect() {
+        Round<Vote> votes = all.askAll(Member.Kind.STEP, this::claimAt);
+        votes.awaitMost(
+                all.patience(),
+                all.size(),
+                () -> votes.count(Vote::isGrant) >= all.majority()
+                        || votes.count(v -> !v.isGrant()) + votes.failed() > all.size() - all.majority());
+        return votes;
+    }
+
+    private Vote claimAt(Member member) {
+        Claim addressed = member.address(new Claim(claim.name(), claim.id(), terms, claim.deadline(), claim.stray()));
+        Answer answer = send(member, addressed);
+        if (answer instanceof Answer.Refused late && late.why() == Answer.Why.LATE) {
+            // Its clock is not what it was when we last heard it; now we know.
+            answer = send(member, member.address(addressed(addressed, claim.deadline())));
+        }
+        return new Vote(
+                member, answer, answer instanceof Answer.Granted ? all.markers().look(member) : null);
+    }
+
+    private static Claim addressed(Claim as, StoreTime deadline) {
+        return new Claim(as.name(), as.id(), as.terms(), deadline, as.stray());
+    }
+
+    private Answer send(Member member, Claim addressed) {
+        if (!footing.begin(member.number(), addressed)) {
+            throw new StoreUnavailableException("it was too busy to be asked in time", null);
+        }
+        Answer answer = member.step(claim.name(), store -> store.claim(addressed), Answer::at);
+        footing.answered(member.number(), answer instanceof Answer.Refused);
+        return answer;
+    }
+
+    // ---- The decision ----
+
+    private Answer decide(Round<Vote> votes) {
+        sitOutBlanks(votes);
+        List<Vote> counted = counted(votes);
+        if (counted.size() < all.majority()) {
+            return fail(votes, counted);
+        }
+        List<TokenChoice.Offer> offers = new ArrayList<>();
+        for (Vote vote : counted) {
+            offers.add(new TokenChoice.Offer(
+                    vote.member().number(),
+                    vote.granted().token(),
+                    vote.granted().block()));
+        }
+        Optional<TokenChoice> choice = TokenChoice.of(offers, all.size(), claim.terms());
+        if (choice.isEmpty()) {
+            clearUp(votes);
+            return refused(Answer.Why.BUSY, "no token was to be had", soon());
+        }
+        footing.choose(choice.get());
+        all.footings().put(claim.id(), footing); // whoever breaks it from now on, breaks what may be reported
+        Round<Boolean> told = writeBack(counted);
+        int written = told.count(kept -> kept);
+        long end = footing.end();
+        if (written >= all.majority() && end > all.now() && !footing.isBrokenByMajority()) {
+            return new Answer.Granted(choice.get().token(), choice.get().block(), remaining(end), true, all.time());
+        }
+        all.footings().remove(claim.id(), footing);
+        clearUp(votes);
+        if (told.answered() >= all.majority()) {
+            return refused(Answer.Why.BUSY, "it was broken, or ended, before it could be reported", soon());
+        }
+        throw new StoreUnavailableException(
+                "a majority of the quorum granted '" + claim.name() + "', but only " + written + " of " + all.size()
+                        + " members could be told its token",
+                null);
+    }
+
+    /** What remains of the lease, counted from when we began; the second round may have lengthened it a little. */
+    private Duration remaining(long end) {
+        return Duration.ofNanos(Math.min(claim.terms().lease().toNanos(), end - began));
+    }
+
+    /** The grants that count: of members that remember, and whose clocks and tokens are not too far ahead. */
+    private List<Vote> counted(Round<Vote> votes) {
+        List<Vote> counted = new ArrayList<>();
+        votes.forEach(vote -> {
+            if (vote.isGrant()) {
+                counted.add(vote);
+            }
+        });
+        Long median = Clocks.lowerMedian(
+                counted.stream().mapToLong(vote -> vote.granted().token()).toArray());
+        long medianToken = median == null ? 0 : median;
+        long now = all.now() / 1_000;
+        counted.removeIf(vote -> all.clocks().leads(vote.member())
+                || all.clocks().leads(vote.granted().token(), medianToken, now));
+        return counted;
+    }
+
+    private Round<Boolean> writeBack(List<Vote> counted) {
+        List<Member> members = counted.stream().map(Vote::member).toList();
+        long now = all.now();
+        Round<Boolean> written = all.ask(members, Member.Kind.STEP, member -> writeAt(member, now));
+        written.awaitMost(
+                all.patience(),
+                members.size(),
+                () -> written.count(kept -> kept) >= all.majority()
+                        || written.count(kept -> !kept) + written.failed() > members.size() - all.majority());
+        return written;
+    }
+
+    private boolean writeAt(Member member, long roundBegan) {
+        return all.writeAt(member, footing, claim.terms().lease(), roundBegan);
+    }
+
+    private Answer fail(Round<Vote> votes, List<Vote> counted) {
+        int refusals = votes.count(Vote::isRefusal);
+        int gone = votes.count(vote -> isGone(vote.answer()));
+        String who = votes.describe();
+        Answer.Refused[] said = new Answer.Refused[1];
+        votes.forEach(vote -> {
+            if (vote.isRefusal()
+                    && (said[0] == null || ((Answer.Refused) vote.answer()).why() == Answer.Why.CONFLICT)) {
+                said[0] = (Answer.Refused) vote.answer();
+            }
+        });
+        String standing = standing(votes, counted);
+        StoreUnavailableException lasting = votes.lasting();
+        clearUp(votes);
+        if (said[0] != null && refusals + counted.size() >= all.majority()) {
+            boolean isHeld = refusals >= all.majority();
+            return refused(said[0].why(), said[0].detail(), isHeld ? whileHeld() : soon());
+        }
+        if (gone > 0 && gone + refusals + counted.size() >= all.majority()) {
+            return refused(Answer.Why.GONE, "", Duration.ZERO);
+        }
+        String text = "no majority of the quorum's " + all.size() + " members can be counted for '" + claim.name()
+                + "': " + (standing.isEmpty() ? who : standing + "; " + who);
+        throw lasting != null ? lasting.because(text) : new StoreUnavailableException(text, null);
+    }
+
+    private static boolean isGone(Answer answer) {
+        return answer instanceof Answer.Refused refused
+                && (refused.why() == Answer.Why.GONE || refused.why() == Answer.Why.LATE);
+    }
+
+    /** Says of the members that answered and are not counted why they are not. */
+    private String standing(Round<Vote> votes, List<Vote> counted) {
+        StringBuilder text = new StringBuilder();
+        votes.forEach(vote -> {
+            if (vote.answer() instanceof Answer.Granted && !counted.contains(vote)) {
+                long left = all.markers().left(vote.member());
+                text.append(text.length() == 0 ? "" : "; ")
+                        .append("member ")
+                        .append(vote.member().number() + 1)
+                        .append(
+                                vote.isGrant()
+                                        ? " is ignored, because its clock leads the others, or has led them"
+                                        : " has lost its memory and sits out for "
+                                                + Duration.ofNanos(left).toSeconds() + " s");
+            }
+        });
+        return text.toString();
+    }
+
+    private void sitOutBlanks(Round<Vote> votes) {
+        votes.forEach(vote -> {
+            if (vote.isBlank()) {
+                StoreTime seen = Objects.requireNonNull(vote.marker()).at();
+                vote.member()
+                        .execute(
+                                Member.Kind.STEP,
+                                () -> all.quietly(() -> all.markers().sitOut(vote.member(), seen)),
+                                why -> {});
+            }
+        });
+    }
+
+    // ---- Clearing up ----
+
+    /** Withdraws everywhere; waits for those who have answered before. */
+    private void clearUp(@Nullable Round<Vote> votes) {
+        footing.finish();
+        List<Member> responsive = new ArrayList<>();
+        for (Member member : all.members()) {
+            if (votes != null && votes.answer(member.number()) != null) {
+                responsive.add(member);
+            } else {
+                all.withdrawBehind(member, footing);
+            }
+        }
+        Round<Boolean> done = all.ask(responsive, Member.Kind.STEP, member -> all.withdrawAt(member, footing));
+        done.await(all.patience(), () -> done.settled() == responsive.size());
+    }
+
+    private Answer refused(Answer.Why why, String detail, Duration retryAfter) {
+        return new Answer.Refused(why, detail, retryAfter, all.time());
+    }
+
+    /** When to try again after a vote that nobody may have won: at random, and rather later when members are slow. */
+    private Duration soon() {
+        long took = all.now() - began;
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(MILLI, 10 * MILLI + 4 * took));
+    }
+
+    /** When to try again while somebody holds it. */
+    private static Duration whileHeld() {
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(10 * MILLI, 50 * MILLI));
+    }
+
+    static Renewal.Outcome outcome(Renewal renewal) {
+        return renewal.holds().get(0);
+    }
+
+    static Renewals single(Grant grant, Duration lease, long raiseTo) {
+        return new Renewals(List.of(new Renewals.Hold(grant, lease, raiseTo)), List.of());
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+
+/** Ends holds and claims, everywhere. */
+final class Ending {
+    private final Ensemble all;
+
+    Ending(Ensemble all) {
+        this.all = all;
+    }
+
+    /**
+     * Releases at all members. It was held if a majority found it, or was not reached and surely has it: such a member is
+     * told when it is next heard of.
+     */
+    boolean release(Footing footing, boolean stray) {
+        footing.finish();
+        Round<Boolean> found = all.askAll(Member.Kind.STEP, member -> releaseAt(member, footing, stray));
+        found.awaitMost(all.patience(), all.size(), () -> found.answered() >= all.majority());
+        long now = all.now();
+        int held = 0;
+        for (Member member : all.members()) {
+            Boolean was = found.answer(member.number());
+            boolean isHeld = was != null ? was : footing.isHeldAt(member.number(), now);
+            held += isHeld ? 1 : 0;
+        }
+        all.requireMajority(found, "a release of '" + footing.claim().name() + "'");
+        all.footings().remove(footing.claim().id(), footing);
+        return held >= all.majority();
+    }
+
+    private boolean releaseAt(Member member, Footing footing, boolean stray) {
+        int number = member.number();
+        if (footing.wasReleased(number)) {
+            return true; // by an earlier copy of this step
+        }
+        Grant held = all.grantAt(member, footing);
+        if (held == null) {
+            return false;
+        }
+        Claim claim = stray ? held.claim().asStray() : held.claim();
+        Grant grant = new Grant(claim, held.mode(), held.token(), held.block());
+        try {
+            boolean found = member.step(store -> store.release(grant));
+            if (found) {
+                footing.released(number);
+            }
+            return found;
+        } catch (StoreUnavailableException e) {
+            member.leave(grant.claim());
+            throw e;
+        }
+    }
+
+    /** Withdraws at all members; those that cannot be told now are told later. */
+    void withdraw(Claim claim) {
+        Footing known = all.footings().remove(claim.id());
+        Footing footing = known != null ? known : new Footing(claim, all.size());
+        footing.finish();
+        Round<Boolean> told = all.askAll(Member.Kind.STEP, member -> withdrawAt(member, footing, claim));
+        told.awaitMost(all.patience(), all.size(), () -> told.answered() >= all.majority());
+        all.requireMajority(told, "a withdrawal from '" + claim.name() + "'");
+    }
+
+    private boolean withdrawAt(Member member, Footing footing, Claim claim) {
+        Claim sent = footing.sent(member.number());
+        Claim addressed = sent == null ? member.address(claim) : claim.stray() ? sent.asStray() : sent;
+        try {
+            return member.step(store -> {
+                store.withdraw(addressed);
+                return true;
+            });
+        } catch (StoreUnavailableException e) {
+            member.leave(addressed);
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.LeaseLost;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Ticker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The members together, and the steps with one of them that several algorithms are made of. */
+final class Ensemble {
+    private final List<Member> members;
+    private final QuorumOptions options;
+    private final Ticker ticker;
+    private final Clocks clocks;
+    private final Markers markers;
+    private final long incarnation = ThreadLocalRandom.current().nextLong();
+
+    /** Where the claims of this client stand that have been granted and not yet ended. */
+    private final Map<ClaimId, Footing> footings = new ConcurrentHashMap<>();
+
+    Ensemble(List<Member> members, QuorumOptions options, Ticker ticker) {
+        this.members = List.copyOf(members);
+        this.options = options;
+        this.ticker = ticker;
+        this.clocks = new Clocks(this.members, options);
+        this.markers = new Markers(options, ticker, clocks, members.size());
+    }
+
+    List<Member> members() {
+        return members;
+    }
+
+    int size() {
+        return members.size();
+    }
+
+    int majority() {
+        return members.size() / 2 + 1;
+    }
+
+    QuorumOptions options() {
+        return options;
+    }
+
+    Clocks clocks() {
+        return clocks;
+    }
+
+    Markers markers() {
+        return markers;
+    }
+
+    Map<ClaimId, Footing> footings() {
+        return footings;
+    }
+
+    /** Our own clock. */
+    long now() {
+        return ticker.nanos();
+    }
+
+    /** The time of this store, which is our own clock: no member's would do, and claims come here from one client only. */
+    StoreTime time() {
+        return new StoreTime(incarnation, ticker.nanos() / 1_000);
+    }
+
+    /** How long members are waited for in one round. */
+    long patience() {
+        return options.memberTimeout().toNanos();
+    }
+
+    <R> Round<R> askAll(Member.Kind kind, Function<Member, R> step) {
+        return ask(members, kind, step);
+    }
+
+    <R> Round<R> ask(List<Member> some, Member.Kind kind, Function<Member, R> step) {
+        return Round.ask(ticker, some, members.size(), kind, step);
+    }
+
+    /** Asks all, waits for a majority and a little for the rest; fails when no majority answers. */
+    <R> Round<R> askMajority(Member.Kind kind, String what, Function<Member, R> step) {
+        Round<R> round = askAll(kind, step);
+        round.awaitMost(patience(), size(), () -> round.answered() >= majority());
+        requireMajority(round, what);
+        return round;
+    }
+
+    /** Asks all and waits for all, if need be as long as members are waited for; fails when no majority answers. */
+    <R> Round<R> askEveryone(String what, Function<Member, R> step) {
+        Round<R> round = askAll(Member.Kind.STEP, step);
+        round.await(patience(), () -> round.settled() == size());
+        requireMajority(round, what);
+        return round;
+    }
+
+    void requireMajority(Round<?> round, String what) {
+        if (round.answered() < majority()) {
+            String text =
+                    "no majority of the quorum's " + size() + " members answers " + what + ": " + round.describe();
+            StoreUnavailableException lasting = round.lasting();
+            throw lasting != null ? lasting.because(text) : new StoreUnavailableException(text, null);
+        }
+    }
+
+    /** The quorum is fresh if every member answers and none has a marker; then it starts at once; whether a majority counts now. */
+    boolean startIfFresh() {
+        Round<Markers.Look> looks = askAll(Member.Kind.STEP, member -> markers.look(member));
+        looks.await(patience(), () -> looks.settled() == size());
+        if (looks.count(look -> look.standing() == Markers.Standing.BLANK) < size()) {
+            return looks.count(look -> look.standing() == Markers.Standing.COUNTS) >= majority();
+        }
+        List<Member> first = members.subList(0, 1);
+        List<Member> others = members.subList(1, size());
+        for (List<Member> some : List.of(first, others)) { // the first decides between several who do so
+            Round<Boolean> marked = ask(some, Member.Kind.STEP, member -> {
+                Markers.Look look = Objects.requireNonNull(looks.answer(member.number()));
+                return markers.start(member, look.at());
+            });
+            marked.await(patience(), () -> marked.settled() == some.size());
+        }
+        return true;
+    }
+
+    // ---- Steps with one member, on its thread ----
+
+    /** The hold as this member knows it; null when it was sent nothing. */
+    @Nullable
+    Grant grantAt(Member member, Footing footing) {
+        if (footing.isAssumedAt(member.number())) {
+            footing.assume(member.number(), member.address(footing.claim()));
+        }
+        return footing.grantAt(member.number());
+    }
+
+    /** Renews the hold at this member, in a round that began then, and writes its tokens there if they are not. */
+    boolean writeAt(Member member, Footing footing, Duration lease, long began) {
+        Grant grant = grantAt(member, footing);
+        if (grant == null) {
+            return false;
+        }
+        long raiseTo = footing.toWrite(member.number());
+        Renewals one = Acquisition.single(grant, lease, raiseTo);
+        Renewal renewal = member.step(grant.claim().name(), store -> store.renew(one), Renewal::at);
+        return note(member, footing, Acquisition.outcome(renewal), began, raiseTo > 0);
+    }
+
+    /** Notes what became of a hold at a member, in a round that began then; true when it is kept. */
+    boolean note(Member member, Footing footing, Renewal.Outcome outcome, long began, boolean wrote) {
+        if (outcome instanceof Renewal.Kept kept) {
+            // A clock that runs ahead may end the lease at any moment.
+            long until = clocks.leads(member) ? 0 : began + kept.remaining().toNanos();
+            footing.kept(member.number(), until, wrote);
+            return until > 0;
+        }
+        boolean byBreak = outcome instanceof Renewal.Lost lost && lost.reason() == LeaseLost.Reason.BROKEN;
+        footing.lost(member.number(), byBreak);
+        return false;
+    }
+
+    /** Withdraws what this member was sent; what cannot be told now is told later. */
+    boolean withdrawAt(Member member, Footing footing) {
+        Claim sent = footing.sent(member.number());
+        if (sent == null) {
+            return true;
+        }
+        try {
+            return member.step(store -> {
+                store.withdraw(sent);
+                return true;
+            });
+        } catch (StoreUnavailableException e) {
+            member.leave(sent);
+            throw e;
+        }
+    }
+
+    /** The same, without waiting for it. */
+    void withdrawBehind(Member member, Footing footing) {
+        member.execute(
+                Member.Kind.STEP, () -> quietly(() -> withdrawAt(member, footing)), why -> leave(member, footing));
+    }
+
+    private static void leave(Member member, Footing footing) {
+        Claim sent = footing.sent(member.number());
+        if (sent != null) {
+            member.leave(sent);
+        }
+    }
+
+    /** Does what nobody waits for: a member that does not answer is no news. */
+    void quietly(Runnable step) {
+        try {
+            step.run();
+        } catch (StoreUnavailableException e) {
+            // It is asked again the next time.
+        }
+    }
+}

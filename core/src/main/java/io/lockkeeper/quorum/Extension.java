@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Renews holds at all members, one request each. A hold goes on as long as a majority surely holds it; a member that did not
+ * answer does so until the end that it last gave.
+ *
+ * <p>A hold that a majority has just kept is also claimed where it is missing: at a member that was down, or has lost its
+ * memory. That only shuts others out, so it is right whatever the member has forgotten; and a hold that is kept for long
+ * outlives the restart of all members, one after the other. The claim's deadline is well before the kept leases end.
+ */
+final class Extension {
+    private final Ensemble all;
+
+    Extension(Ensemble all) {
+        this.all = all;
+    }
+
+    private record Item(Renewals.Hold hold, Footing footing) {}
+
+    Renewal run(Renewals batch) {
+        List<Item> items = new ArrayList<>();
+        for (Renewals.Hold hold : batch.holds()) {
+            Footing known = all.footings().get(hold.grant().claim().id());
+            items.add(new Item(hold, known != null ? known : Footing.assumed(hold.grant(), all.size())));
+        }
+        long began = all.now();
+        if (!items.isEmpty()) {
+            all.askMajority(Member.Kind.RENEWAL, "a renewal", member -> renewAt(member, items, began));
+        }
+        List<Renewal.Outcome> outcomes = new ArrayList<>();
+        for (Item item : items) {
+            outcomes.add(outcome(item, began));
+        }
+        List<Answer> queued = new ArrayList<>();
+        for (Claim claim : batch.queued()) {
+            queued.add(new Repeat(all).standing(claim)); // none waits here, but one may have been granted
+        }
+        return new Renewal(outcomes, queued, all.time());
+    }
+
+    private Renewal.Outcome outcome(Item item, long began) {
+        Footing footing = item.footing;
+        long end = footing.end();
+        if (end <= all.now()) {
+            return new Renewal.Lost(footing.isBroken() ? Reason.BROKEN : Reason.EXPIRED);
+        }
+        if (!footing.isOver()) {
+            all.footings().putIfAbsent(footing.claim().id(), footing);
+            heal(item);
+        }
+        return new Renewal.Kept(Duration.ofNanos(end - began));
+    }
+
+    /** Renews what this member was sent, one request for each of its lanes. */
+    private boolean renewAt(Member member, List<Item> items, long began) {
+        LockStore store = member.store();
+        Map<Object, List<Item>> byLane = new LinkedHashMap<>();
+        for (Item item : items) {
+            if (all.grantAt(member, item.footing) != null) {
+                Object lane = store.lane(item.footing.claim().name());
+                byLane.computeIfAbsent(lane, l -> new ArrayList<>()).add(item);
+            }
+        }
+        for (List<Item> lane : byLane.values()) {
+            List<Renewals.Hold> holds = new ArrayList<>();
+            List<Footing> footings = new ArrayList<>();
+            for (Item item : lane) {
+                Grant grant = item.footing.grantAt(member.number());
+                if (grant != null) { // nor has it become so since
+                    long raiseTo = Math.max(item.hold.raiseTo(), item.footing.toWrite(member.number()));
+                    holds.add(new Renewals.Hold(grant, item.hold.lease(), raiseTo));
+                    footings.add(item.footing);
+                }
+            }
+            Renewals request = new Renewals(holds, List.of());
+            String name = lane.get(0).footing.claim().name();
+            Renewal renewal = member.step(name, s -> s.renew(request), Renewal::at);
+            for (int i = 0; i < holds.size(); i++) {
+                boolean wrote = holds.get(i).raiseTo() > 0;
+                all.note(member, footings.get(i), renewal.holds().get(i), began, wrote);
+            }
+        }
+        if (all.markers().sitsOut(member)) {
+            all.markers().look(member); // also a client that only renews ends the sitting out
+        }
+        return true;
+    }
+
+    /** Claims the hold where it is missing; nobody waits for that. */
+    private void heal(Item item) {
+        for (Member member : all.members()) {
+            if (!item.footing.isHeldAt(member.number(), all.now())) {
+                member.execute(Member.Kind.STEP, () -> all.quietly(() -> healAt(member, item)), why -> {});
+            }
+        }
+    }
+
+    private void healAt(Member member, Item item) {
+        Footing footing = item.footing;
+        long left = Math.min(footing.end() - all.now(), 2 * all.patience()) / 2;
+        if (left <= 0 || footing.isHeldAt(member.number(), all.now())) {
+            return;
+        }
+        Claim own = footing.claim();
+        // A copy of an earlier claim may be on its way; and this one is, until it is answered.
+        Claim again = member.address(
+                new Claim(own.name(), own.id(), footing.terms(), all.time().plusMicros(left / 1_000), true));
+        if (!footing.begin(member.number(), again)) {
+            return;
+        }
+        Answer answer = member.step(own.name(), store -> store.claim(again), Answer::at);
+        footing.answered(member.number(), answer instanceof Answer.Refused);
+        all.markers().tend(member);
+        if (answer instanceof Answer.Granted) {
+            all.writeAt(member, footing, item.hold.lease(), all.now());
+        }
+    }
+}

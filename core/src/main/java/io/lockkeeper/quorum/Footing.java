@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where one claim stands: what each member was sent, until when on our clock each surely holds it, and the tokens that were
+ * written back. The hold lasts as long as it has a footing on a majority.
+ */
+final class Footing {
+    private final Claim claim;
+    private final int majority;
+    private final @Nullable Claim[] sent;
+    private final boolean[] answered;
+    private final boolean[] written;
+    private final boolean[] released;
+    private final long[] ends;
+    private final BitSet recalledBy = new BitSet();
+    private final BitSet brokenBy = new BitSet();
+    private final BitSet foundBrokenBy = new BitSet();
+    private Mode mode;
+    private long token;
+    private int block;
+    private long lastEnd;
+    private boolean assumed;
+    private boolean over;
+
+    Footing(Claim claim, int members) {
+        this.claim = claim;
+        this.majority = members / 2 + 1;
+        this.sent = new Claim[members];
+        this.answered = new boolean[members];
+        this.written = new boolean[members];
+        this.released = new boolean[members];
+        this.ends = new long[members];
+        this.mode = claim.terms().mode();
+        this.block = 1;
+    }
+
+    /** Where a hold stands of which only the grant is known: every member may have it. */
+    static Footing assumed(Grant grant, int members) {
+        Footing footing = new Footing(grant.claim(), members);
+        footing.mode = grant.mode();
+        footing.token = grant.token();
+        footing.block = grant.block();
+        footing.assumed = true;
+        Arrays.fill(footing.answered, true);
+        Arrays.fill(footing.written, true);
+        return footing;
+    }
+
+    Claim claim() {
+        return claim;
+    }
+
+    // ---- Claiming ----
+
+    /** A claim is about to be sent to this member; false when the attempt is over. */
+    synchronized boolean begin(int member, Claim addressed) {
+        if (over) {
+            return false;
+        }
+        sent[member] = addressed;
+        answered[member] = false;
+        written[member] = false; // what it grants anew, it grants with tokens of its own
+        return true;
+    }
+
+    /** The member has answered the claim: no copy of it is on its way; and it has nothing of it if it refused. */
+    synchronized void answered(int member, boolean refused) {
+        answered[member] = true;
+        sent[member] = refused ? null : sent[member];
+    }
+
+    synchronized void choose(TokenChoice choice) {
+        token = choice.token();
+        block = choice.block();
+    }
+
+    /** What this member was sent, as it must be told of it now; null when it was sent nothing. */
+    synchronized @Nullable Claim sent(int member) {
+        Claim last = sent[member];
+        return last == null || answered[member] ? last : last.asStray();
+    }
+
+    // ---- Holding ----
+
+    /** The hold as a member knows it; null when it was sent nothing. */
+    synchronized @Nullable Grant grantAt(int member) {
+        Claim last = sent(member);
+        return last == null ? null : new Grant(last, mode, token, block);
+    }
+
+    /** Whether this member may have it without our having sent it there. */
+    synchronized boolean isAssumedAt(int member) {
+        return assumed && sent[member] == null;
+    }
+
+    synchronized void assume(int member, Claim addressed) {
+        sent[member] = addressed;
+    }
+
+    /** What it would be claimed for now, at a member that has nothing of it: a downgraded hold is that of a reader. */
+    synchronized Terms terms() {
+        Terms t = claim.terms();
+        return new Terms(
+                mode,
+                t.permits(),
+                t.limit(),
+                t.lease(),
+                t.lockDelay(),
+                t.patience(),
+                t.block(),
+                false,
+                t.client(),
+                t.label());
+    }
+
+    synchronized Grant grant() {
+        return new Grant(claim, mode, token, block);
+    }
+
+    /**
+     * What this member's floor is to be raised to; 0 when that is done. A writer's is one more than its last token: that one is
+     * the downgraded hold's, should it use up its block.
+     */
+    synchronized long toWrite(int member) {
+        return written[member] ? 0 : token + block - (mode == Mode.EXCLUSIVE ? 0 : 1);
+    }
+
+    /** The member holds it until then, and has its tokens if they were written with that step. */
+    synchronized void kept(int member, long until, boolean wrote) {
+        written[member] |= wrote;
+        foundBrokenBy.clear(member);
+        ends[member] = Math.max(ends[member], until);
+        lastEnd = Math.max(lastEnd, until);
+    }
+
+    /** The member does not hold it. */
+    synchronized void lost(int member, boolean byBreak) {
+        ends[member] = 0;
+        written[member] = false;
+        foundBrokenBy.set(member, byBreak);
+    }
+
+    synchronized boolean isHeldAt(int member, long now) {
+        return ends[member] > now;
+    }
+
+    /** How long the member surely still holds it. */
+    synchronized Duration leftAt(int member, long now) {
+        return Duration.ofNanos(Math.max(0, ends[member] - now));
+    }
+
+    /** Until when a majority surely holds it, on our clock. */
+    synchronized long end() {
+        long[] sorted = ends.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length - majority];
+    }
+
+    /** Whether no member has anything of it any more, not even of a hold that is being broken; false before any has. */
+    synchronized boolean hasEnded(long now) {
+        return lastEnd != 0 && lastEnd < now;
+    }
+
+    /** The member has told that it wants the hold back; true when that makes a majority. */
+    synchronized boolean recalledBy(int member) {
+        return !recalledBy.get(member) && count(recalledBy, member) == majority;
+    }
+
+    /** The member has told that it has broken the hold; true when that makes a majority. */
+    synchronized boolean brokenBy(int member) {
+        return !brokenBy.get(member) && count(brokenBy, member) == majority;
+    }
+
+    /** Whether a majority has told that it has broken the hold. */
+    synchronized boolean isBrokenByMajority() {
+        return brokenBy.cardinality() >= majority;
+    }
+
+    private static int count(BitSet members, int oneMore) {
+        members.set(oneMore);
+        return members.cardinality();
+    }
+
+    /** Whether a member has last said that it is being broken. */
+    synchronized boolean isBroken() {
+        return !foundBrokenBy.isEmpty();
+    }
+
+    synchronized void downgraded(Grant shared) {
+        mode = Mode.SHARED;
+        token = shared.token();
+        block = shared.block();
+    }
+
+    // ---- The end ----
+
+    /** Nothing more is to be sent for it but its end. */
+    synchronized void finish() {
+        over = true;
+    }
+
+    synchronized boolean isOver() {
+        return over;
+    }
+
+    synchronized void released(int member) {
+        released[member] = true;
+    }
+
+    synchronized boolean wasReleased(int member) {
+        return released[member];
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Says where a claim stands that may have been granted before, without ever granting it anew. */
+final class Repeat {
+    private final Ensemble all;
+
+    Repeat(Ensemble all) {
+        this.all = all;
+    }
+
+    /** The same grant again, with what remains of it, if a majority of members still knows it. */
+    Answer standing(Claim claim) {
+        Footing footing = all.footings().get(claim.id());
+        if (footing == null || footing.isOver()) {
+            return gone();
+        }
+        Round<Duration> left = all.askEveryone(
+                "where a claim of '" + claim.name() + "' stands", member -> leftAt(member, footing, claim.stray()));
+        List<Duration> each = new ArrayList<>();
+        long now = all.now();
+        for (Member member : all.members()) {
+            Duration said = left.answer(member.number());
+            each.add(said != null ? said : footing.leftAt(member.number(), now)); // or what it last gave
+        }
+        each.removeIf(Duration::isZero);
+        if (each.size() < all.majority()) {
+            return gone();
+        }
+        each.sort(Comparator.reverseOrder());
+        Grant grant = footing.grant();
+        return new Answer.Granted(grant.token(), grant.block(), each.get(all.majority() - 1), true, all.time());
+    }
+
+    private static Duration leftAt(Member member, Footing footing, boolean stray) {
+        Claim sent = footing.sent(member.number());
+        if (sent == null) {
+            return Duration.ZERO;
+        }
+        Renewals refresh = new Renewals(List.of(), List.of(stray ? sent.asStray() : sent));
+        Renewal answer = member.step(sent.name(), store -> store.renew(refresh), Renewal::at);
+        return answer.queued().get(0) instanceof Answer.Granted granted ? granted.remaining() : Duration.ZERO;
+    }
+
+    private Answer gone() {
+        return new Answer.Refused(Answer.Why.GONE, "", Duration.ZERO, all.time());
+    }
+}

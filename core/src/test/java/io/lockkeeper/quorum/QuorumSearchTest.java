@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.quorum.QuorumSpec.Scope;
+import io.lockkeeper.quorum.QuorumSpec.Variant;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Goes through all states of {@link QuorumSpec}; the mistakes prove that it would see one. */
+final class QuorumSearchTest {
+    /** Looks at every state that can be reached, or at those near the start first; what is wrong with one of them. */
+    private static Optional<String> search(Variant variant, Scope scope, boolean nearestFirst, int least) {
+        LongSet seen = new LongSet();
+        ArrayDeque<QuorumSpec> open = new ArrayDeque<>();
+        QuorumSpec start = new QuorumSpec(variant, scope);
+        seen.add(start.key());
+        open.add(start);
+        while (!open.isEmpty()) {
+            QuorumSpec state = nearestFirst ? open.removeFirst() : open.removeLast();
+            for (QuorumSpec next : state.next()) {
+                if (next.wrong != null) {
+                    return Optional.of(next.wrong);
+                }
+                if (seen.add(next.key())) {
+                    open.add(next);
+                }
+            }
+        }
+        assertThat(seen.size()).as("states looked at").isGreaterThan(least);
+        return Optional.empty();
+    }
+
+    @Test
+    void inNoStateDoTwoHoldOrTokensFall() {
+        assertThat(search(Variant.RIGHT, new Scope(true, false, 0, 2), false, 2_000_000))
+                .isEmpty();
+    }
+
+    @Test
+    void norWhenAMemberLosesItsMemory() {
+        assertThat(search(Variant.RIGHT, new Scope(false, true, 1, 1), false, 1_000_000))
+                .isEmpty();
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "lockkeeper.tier", matches = "full|long")
+    void norWhenMembersLoseTheirMemoryAgainAndAgain() {
+        assertThat(search(Variant.RIGHT, new Scope(true, true, QuorumSpec.ALWAYS, 1), false, 4_000_000))
+                .isEmpty();
+        assertThat(search(Variant.RIGHT, new Scope(false, true, QuorumSpec.ALWAYS, 2), false, 8_000_000))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NO_WRITE_BACK, false, true, 0, 1, false",
+        "NO_MARKER, false, true, 1, 1, true",
+        "LOOKS_FIRST, false, false, 1, 1, true",
+        "SITS_OUT_TOO_SHORT, false, true, 1, 1, true",
+        "RENEWS_WITHOUT_MAJORITY, true, true, 0, 2, false",
+        "COUNTS_FROM_THE_ANSWER, false, true, 0, 2, false"
+    })
+    void eachMistakeIsFound(
+            Variant variant, boolean renews, boolean looksAtOnce, int losses, int lease, boolean nearestFirst) {
+        assertThat(search(variant, new Scope(renews, looksAtOnce, losses, lease), nearestFirst, 0))
+                .isPresent();
+    }
+
+    /** The one mistake that lies too deep to be stumbled upon: a second loss while another client sits out the first. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Variant.class,
+            names = {"RIGHT", "NO_PROVISIONAL_MARKER"})
+    void asecondLossIsSatOutFromItsOwnBeginning(Variant variant) {
+        QuorumSpec state = new QuorumSpec(variant, new Scope(false, true, 2, 1));
+        for (String step : List.of(
+                "member 0 loses its memory",
+                "client 0 is let in by 0",
+                "client 0 ends",
+                "client 1 is let in by 0",
+                "client 1 ends",
+                "time passes",
+                "time passes",
+                "client 1 is let in by 0",
+                "client 1 is let in by 1",
+                "client 1 chooses a token",
+                "client 1 writes to 0",
+                "client 1 writes to 1",
+                "client 1 holds",
+                "member 0 loses its memory",
+                "client 0 is let in by 0",
+                "client 0 is let in by 2")) {
+            state = follow(state, step).orElseThrow();
+        }
+        if (variant == Variant.RIGHT) {
+            assertThat(follow(state, "client 0 chooses a token")).isEmpty();
+            return;
+        }
+        for (String step :
+                List.of("client 0 chooses a token", "client 0 writes to 0", "client 0 writes to 2", "client 0 holds")) {
+            state = follow(state, step).orElseThrow();
+        }
+        assertThat(state.wrong).isNotNull();
+    }
+
+    private static Optional<QuorumSpec> follow(QuorumSpec state, String step) {
+        return state.next().stream()
+                .filter(next -> next.step.startsWith(step) && !next.step.endsWith("unheard"))
+                .findFirst();
+    }
+
+    /** A set of numbers that are spread evenly, which needs little memory. */
+    private static final class LongSet {
+        private long[] table = new long[1 << 20];
+        private int size;
+
+        boolean add(long number) {
+            if (2 * size > table.length) {
+                long[] old = table;
+                table = new long[2 * old.length];
+                for (long each : old) {
+                    if (each != 0) {
+                        put(each);
+                    }
+                }
+            }
+            boolean isNew = put(number == 0 ? 1 : number);
+            size += isNew ? 1 : 0;
+            return isNew;
+        }
+
+        private boolean put(long number) {
+            int i = (int) number & (table.length - 1);
+            for (; table[i] != 0; i = (i + 1) & (table.length - 1)) {
+                if (table[i] == number) {
+                    return false;
+                }
+            }
+            table[i] = number;
+            return true;
+        }
+
+        int size() {
+            return size;
+        }
+    }
+}

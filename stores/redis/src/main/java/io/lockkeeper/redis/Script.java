@@ -37,10 +37,17 @@ enum Script {
         String name = name().toLowerCase(Locale.ROOT);
         String quick = hasQuickWay ? resource(name + "_quick") : "";
         text = (resource("base") + quick + resource("rules") + resource(name)).getBytes(StandardCharsets.UTF_8);
+        sha1 = Keys.bytes(hash(text));
+    }
+
+    /** What a server knows a script by. */
+    static String hash(String script) {
+        return hash(script.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String hash(byte[] text) {
         try {
-            String hex =
-                    HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
-            sha1 = Keys.bytes(hex);
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }
@@ -56,7 +63,8 @@ enum Script {
         return sha1;
     }
 
-    private static String resource(String name) {
+    /** A Lua file beside this class. */
+    static String resource(String name) {
         try (InputStream in = Script.class.getResourceAsStream(name + ".lua")) {
             if (in == null) {
                 throw new IllegalStateException("no " + name + ".lua beside " + Script.class);

@@ -47,6 +47,7 @@ final class Sql {
                 "claim", options.table(dialect, "claim"),
                 "latch", options.table(dialect, "latch"),
                 "row", options.table(dialect, "row"),
+                "fence", options.table(dialect, "fence"),
                 "meta", options.table(dialect, "meta"));
     }
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import io.lockkeeper.Fence;
+import io.lockkeeper.Lease;
+import io.lockkeeper.Mode;
+import io.lockkeeper.Sequencer;
+import io.lockkeeper.StaleTokenException;
+import io.lockkeeper.StoreUnavailableException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fence around data in a database, in the caller's own transaction: what the transaction writes is written only if no later
+ * holder had been there, and none comes in between, for the mark stays locked until the transaction ends.
+ *
+ * <pre>{@code
+ * try (Lease lease = keeper.lock("account/42").acquire()) {
+ *     connection.setAutoCommit(false);
+ *     JdbcFence.in(connection).enter(lease);       // first in every transaction, before the first read
+ *     …                                            // read and write
+ *     connection.commit();
+ * }
+ * }</pre>
+ *
+ * <p>Each transaction enters anew; that is the check of its writes. Whoever enters waits for a transaction that has entered with
+ * the same name and has not ended yet. The locks may be kept anywhere: in this database, in another one, in Redis, in a
+ * quorum. The table {@code lockkeeper_fence} must be there: {@link #ddl} shows it, {@link #createTable} makes it. Its rows are
+ * kept for ever; they belong to the data.
+ *
+ * <p>An object for one connection, to be used as the connection is: by one thread at a time.
+ */
+public final class JdbcFence implements Fence {
+    private final Connection connection;
+    private final Sql sql;
+
+    private record Marks(long exclusive, long shared) {}
+
+    private JdbcFence(Connection connection, Sql sql) {
+        this.connection = connection;
+        this.sql = sql;
+    }
+
+    /** As {@link #in(Connection, SqlOptions)}, with the default names of tables. */
+    public static JdbcFence in(Connection connection) throws SQLException {
+        return in(connection, SqlOptions.defaults());
+    }
+
+    /** A fence in the transactions of this connection. */
+    public static JdbcFence in(Connection connection, SqlOptions options) throws SQLException {
+        Objects.requireNonNull(connection, "connection");
+        return new JdbcFence(connection, new Sql(Dialect.of(connection), options));
+    }
+
+    /**
+     * The statement that makes the table.
+     *
+     * @param product the database, as {@link java.sql.DatabaseMetaData#getDatabaseProductName()} calls it
+     */
+    public static String ddl(String product, SqlOptions options) {
+        return new Sql(Dialect.of(product), options).text("fence_create");
+    }
+
+    /** Makes the table unless it is there. On MariaDB and MySQL this ends the connection's transaction. */
+    public static void createTable(Connection connection, SqlOptions options) throws SQLException {
+        try (Statement s = connection.createStatement()) {
+            s.execute(new Sql(Dialect.of(connection), options).text("fence_create"));
+        }
+    }
+
+    /**
+     * Raises the mark, or refuses; either way it is locked until the end of the transaction.
+     *
+     * @throws StaleTokenException when a later holder has been here; the transaction is to be rolled back
+     * @throws IllegalArgumentException for a hold of permits
+     * @throws IllegalStateException when the connection is in autocommit: nothing would tie the check to the writes
+     * @throws StoreUnavailableException when the database fails, caused by its {@link SQLException}: a deadlock, a wait that took too
+     *     long, a missing table
+     */
+    @Override
+    public void enter(Sequencer sequencer) {
+        try {
+            if (connection.getAutoCommit()) {
+                throw new IllegalStateException(
+                        "the connection is in autocommit: nothing would tie the check of the token to what is written");
+            }
+            enterInTransaction(sequencer);
+        } catch (SQLException e) {
+            String hint = Failures.isMissingTable(e) ? " (is the table there? see JdbcFence.createTable)" : "";
+            throw new StoreUnavailableException(
+                    "the mark of '" + sequencer.name() + "' cannot be raised: " + e.getMessage() + hint, e);
+        }
+    }
+
+    /** Raises the marks of a lease on several locks in one order for all, so that two who do so cannot wait for each other. */
+    @Override
+    public void enter(Lease lease) {
+        lease.parts().stream()
+                .map(part -> new Sequencer(part.name(), part.mode(), part.token()))
+                .sorted(Comparator.comparing(Sequencer::name))
+                .forEach(this::enter);
+    }
+
+    private void enterInTransaction(Sequencer sequencer) throws SQLException {
+        if (sequencer.mode() == Mode.PERMITS) {
+            throw new IllegalArgumentException("'" + sequencer.name()
+                    + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
+        }
+        String name = NameCode.encode(sequencer.name());
+        long token = sequencer.token();
+        boolean isWriter = sequencer.mode() == Mode.EXCLUSIVE;
+        Marks known = lock(name);
+        long latest = isWriter ? Math.max(known.exclusive, known.shared) : known.exclusive;
+        if (token < latest || (token == latest && !isWriter)) {
+            throw new StaleTokenException(sequencer.name(), token, latest);
+        }
+        Marks raised =
+                isWriter ? new Marks(token, known.shared) : new Marks(known.exclusive, Math.max(known.shared, token));
+        if (!raised.equals(known)) {
+            sql.execute(
+                    connection,
+                    "fence_update",
+                    Map.of("name", name, "exclusive", raised.exclusive, "shared", raised.shared));
+        }
+    }
+
+    private Marks lock(String name) throws SQLException {
+        if (sql.has("fence_lock")) {
+            sql.execute(connection, "fence_lock", Map.of("name", name));
+        }
+        Marks marks = look(name);
+        if (marks == null) {
+            try {
+                sql.execute(connection, "fence_ensure", Map.of("name", name));
+            } catch (SQLException e) {
+                if (!Failures.isDuplicate(e)) {
+                    throw e; // else another transaction has made it, and has ended
+                }
+            }
+            marks = look(name);
+        }
+        return Objects.requireNonNull(marks, "the row that was just made");
+    }
+
+    private @Nullable Marks look(String name) throws SQLException {
+        try (PreparedStatement s = sql.prepare(connection, "fence_marks", Map.of("name", name));
+                ResultSet row = s.executeQuery()) {
+            if (!row.next()) {
+                return null;
+            }
+            Format.check(row.getInt("format"));
+            return new Marks(row.getLong("exclusive_token"), row.getLong("shared_token"));
+        }
+    }
+}

@@ -78,6 +78,7 @@ final class ArchitectureTest {
         assertThat(publicIn("io.lockkeeper.spi"))
                 .containsExactlyInAnyOrder(
                         "LockStore",
+                        "Liveness",
                         "StoreProvider",
                         "StoreUrl",
                         "Claim",
@@ -110,6 +111,7 @@ final class ArchitectureTest {
                         "list",
                         "check",
                         "breakHold",
+                        "liveness",
                         "listen",
                         "lane",
                         "skew",

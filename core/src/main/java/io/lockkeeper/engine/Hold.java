@@ -5,6 +5,7 @@ import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,9 +52,12 @@ final class Hold {
     volatile boolean failing;
     volatile State state = State.HELD;
 
+    private final Liveness liveness;
     private final long skew;
     private final long hardEnd;
     private volatile boolean capped;
+    private volatile boolean cutOff;
+    private volatile boolean late;
 
     // Guarded by the queue.
     private final List<Possession> possessions = new ArrayList<>(1);
@@ -62,7 +66,16 @@ final class Hold {
     private boolean tidying;
 
     /** The hold that {@code answer} grants; {@code start} is our time no later than the store's decision. */
-    Hold(LocalQueue queue, Object lane, Grant grant, Answer.Granted answer, long start, long now, long skew) {
+    Hold(
+            LocalQueue queue,
+            Object lane,
+            Grant grant,
+            Answer.Granted answer,
+            long start,
+            long now,
+            long skew,
+            Liveness liveness) {
+        this.liveness = liveness;
         this.queue = queue;
         this.lane = lane;
         this.settings = queue.want().settings();
@@ -101,11 +114,40 @@ final class Hold {
     }
 
     boolean isValid(long now) {
-        return state == State.HELD && now < tellAt;
+        return state == State.HELD && now < tellAt && !isCutOff(now);
+    }
+
+    /** When it is lost unless the store is heard of before: its lease ends, or its session may. */
+    long tellsAt() {
+        return Math.min(tellAt, liveness.tellBy());
+    }
+
+    /** Whether its session may have ended; once somebody has been told so, that stays. */
+    boolean isCutOff(long now) {
+        if (!cutOff && now >= liveness.tellBy()) {
+            cutOff = true;
+        }
+        return cutOff;
+    }
+
+    /** Whether its session has just come to be without the sign of life that was due. */
+    boolean becomesLate(long now) {
+        boolean was = late;
+        late = now >= liveness.expectedBy();
+        return late && !was;
+    }
+
+    /** When a sign of life of its session is due, if it is not overdue. */
+    long expectedBy(long now) {
+        long by = liveness.expectedBy();
+        return by > now ? by : Long.MAX_VALUE;
     }
 
     /** Why a hold that has reached {@link #tellAt} is lost. */
     Reason reasonAtEnd() {
+        if (cutOff) {
+            return liveness.endsAt() < since ? Reason.SESSION_LOST : Reason.STORE_UNREACHABLE;
+        }
         if (capped) {
             return Reason.MAX_HOLD;
         }
@@ -120,7 +162,7 @@ final class Hold {
 
     /** Ends it because its validity has run out, or is left to run out; the store keeps it until {@link #endsAt}. */
     void runOut(Reason reason) {
-        lose(reason, Math.max(0, endsAt - now()));
+        lose(reason, Math.max(0, Math.min(endsAt, liveness.endsAt()) - now()));
     }
 
     /** Ends it because the store has given it up, or is about to. */
@@ -339,7 +381,7 @@ final class Hold {
 
     private boolean isFresh(long now) {
         long needed = Math.min(1_000_000_000L, settings.lease().toNanos() / 4);
-        return state == State.HELD && !sequencerRead && now - since < HAND_ON_NANOS && tellAt - now > needed;
+        return state == State.HELD && !sequencerRead && now - since < HAND_ON_NANOS && tellsAt() - now > needed;
     }
 
     void sequencerRead() {

@@ -7,7 +7,9 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
@@ -110,6 +112,10 @@ public final class Keeper implements Signals {
 
     Ticker ticker() {
         return ticker;
+    }
+
+    Liveness liveness(Claim claim) {
+        return store.liveness(claim);
     }
 
     long skew() {

@@ -71,7 +71,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public Duration remaining() {
-        long left = possession.hold.tellAt - possession.keeper().ticker().nanos();
+        long left = possession.hold.tellsAt() - possession.keeper().ticker().nanos();
         return possession.state == Hold.State.HELD && possession.hold.state == Hold.State.HELD && left > 0
                 ? Duration.ofNanos(left)
                 : Duration.ZERO;

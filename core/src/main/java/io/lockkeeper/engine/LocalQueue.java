@@ -504,7 +504,8 @@ final class LocalQueue {
 
     private Hold newHold(Pending p, Answer.Granted answer, long start) {
         Claim claim = p.claim;
-        return new Hold(this, lane, Grant.of(claim, answer), answer, start, now(), keeper.skew());
+        Grant grant = Grant.of(claim, answer);
+        return new Hold(this, lane, grant, answer, start, now(), keeper.skew(), keeper.liveness(claim));
     }
 
     private KeeperClosedException closed() {

@@ -45,7 +45,7 @@ final class Renewer implements Timer.Pass {
 
     void add(Hold hold) {
         holds.put(hold.grant.claim().id(), hold);
-        keeper.timer().wakeBy(Math.min(hold.renewAt, hold.tellAt));
+        keeper.timer().wakeBy(Math.min(hold.renewAt, hold.tellsAt()));
     }
 
     void remove(Hold hold) {
@@ -86,12 +86,15 @@ final class Renewer implements Timer.Pass {
         Map<Object, Batch> batches = new HashMap<>();
         long next = Long.MAX_VALUE;
         for (Hold hold : holds.values()) {
-            if (now >= hold.tellAt) {
+            if (now >= hold.tellAt || hold.isCutOff(now)) {
                 hold.runOut(hold.reasonAtEnd());
             } else if (isAbandoned(hold)) {
                 hold.runOut(Reason.OWNER_DIED);
             } else {
-                next = Math.min(next, hold.tellAt);
+                if (hold.becomesLate(now)) {
+                    atRisk(hold, now);
+                }
+                next = Math.min(next, Math.min(hold.tellsAt(), hold.expectedBy(now)));
                 if (!hold.renewing && hold.renewAt != Long.MAX_VALUE) {
                     next = Math.min(next, consider(hold, now, batches));
                 }
@@ -212,6 +215,11 @@ final class Renewer implements Timer.Pass {
         }
     }
 
+    private void atRisk(Hold hold, long now) {
+        Duration left = Duration.ofNanos(Math.max(0, hold.tellsAt() - now));
+        keeper.events().tell(l -> l.atRisk(hold.grant.claim().name(), hold.grant.token(), left));
+    }
+
     private void failed(Batch batch, StoreUnavailableException e) {
         long now = keeper.ticker().nanos();
         for (Hold hold : batch.holds) {
@@ -219,8 +227,7 @@ final class Renewer implements Timer.Pass {
             hold.renewAt = now + Math.max(SHORTEST_PAUSE, Math.min(pause, LONGEST_PAUSE));
             if (!hold.failing) {
                 hold.failing = true;
-                Duration left = Duration.ofNanos(Math.max(0, hold.tellAt - now));
-                keeper.events().tell(l -> l.atRisk(hold.grant.claim().name(), hold.grant.token(), left));
+                atRisk(hold, now);
             }
         }
         for (Pending p : batch.queued) {

@@ -94,6 +94,11 @@ public interface LockStore extends AutoCloseable {
         return Duration.ZERO;
     }
 
+    /** The life of the session in which this claim is held, on a store that has sessions. No I/O. */
+    default Liveness liveness(Claim claim) {
+        return Liveness.FOREVER;
+    }
+
     /** The clock that the keeper measures by. */
     default Ticker ticker() {
         return Ticker.SYSTEM;

@@ -136,6 +136,11 @@ abstract class Contract {
                 .isPresent());
     }
 
+    /** For how long the one who holds a name has it, by the store: {@link Lease#remaining} may be less, as a session is. */
+    final Duration expiresIn(String name) {
+        return keeper().inspector().inspect(name).orElseThrow().holders().get(0).expiresIn();
+    }
+
     /** Whether nobody holds the lock: takes it and gives it back. */
     static boolean isFree(DistributedLock lock) {
         return lock.tryAcquire().map(Lease::release).orElse(false);

@@ -344,6 +344,7 @@ final class ScriptRun {
         if (attempt != null) {
             boolean ours = ask(new Command.Release(some(attempt.ourGrant)));
             ScriptJudge.same(ours, store(attempt.ask.client()).release(some(attempt.theirGrant)));
+            signals.spare(attempt.ours.id().toString());
         }
     }
 
@@ -396,6 +397,7 @@ final class ScriptRun {
             }
             ask(new Command.Withdraw(attempt.ours));
             store(attempt.ask.client()).withdraw(attempt.theirs);
+            signals.spare(attempt.ours.id().toString());
         }
     }
 

@@ -2,6 +2,7 @@
 package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedLock;
@@ -271,13 +272,19 @@ abstract class TokenContract extends StepContract {
     }
 
     @Test
-    void aHolderCanRaiseTheTokensThatComeAfterIt() {
-        assumeTrue(guarantees().has(Guarantee.RAISES_TOKENS), "a store that raises tokens");
+    void aHolderCanRaiseTheTokensThatComeAfterItOrIsToldThatItCannot() {
         SpiClient client = client();
         Grant grant = client.hold(name(), exclusive());
         long target = grant.token() + 1_000_000;
         for (long raiseTo : new long[] {target, 1}) { // a lower one changes nothing
-            client.store().renew(new Renewals(List.of(new Renewals.Hold(grant, VERY_LONG, raiseTo)), List.of()));
+            Renewals raising = new Renewals(List.of(new Renewals.Hold(grant, VERY_LONG, raiseTo)), List.of());
+            if (!guarantees().has(Guarantee.RAISES_TOKENS)) {
+                assertThatThrownBy(() -> client.store().renew(raising))
+                        .isInstanceOf(UnsupportedOperationException.class)
+                        .hasMessageContaining(Guarantee.RAISES_TOKENS.name());
+                return;
+            }
+            client.store().renew(raising);
         }
         assertThat(client.store().release(grant)).isTrue();
         Claim next = client.newClaim(name(), exclusive());

@@ -9,6 +9,7 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
@@ -128,6 +129,11 @@ final class TwoLaneStore implements LockStore {
     @Override
     public Guarantees guarantees() {
         return healthy.guarantees();
+    }
+
+    @Override
+    public Liveness liveness(Claim claim) {
+        return side(claim.name()).liveness(claim);
     }
 
     @Override

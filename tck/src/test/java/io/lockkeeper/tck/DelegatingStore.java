@@ -9,6 +9,7 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
@@ -101,6 +102,11 @@ class DelegatingStore implements LockStore {
     @Override
     public Object lane(String name) {
         return inner.lane(name);
+    }
+
+    @Override
+    public Liveness liveness(Claim claim) {
+        return inner.liveness(claim);
     }
 
     @Override

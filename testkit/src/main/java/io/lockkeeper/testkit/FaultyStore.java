@@ -12,6 +12,7 @@ import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
@@ -310,6 +311,11 @@ public final class FaultyStore implements LockStore {
     @Override
     public Object lane(String name) {
         return store.lane(name);
+    }
+
+    @Override
+    public Liveness liveness(Claim claim) {
+        return store.liveness(claim);
     }
 
     @Override

@@ -15,7 +15,9 @@ public enum ServerKind {
             "mariadbd mariadb-install-db my_print_defaults",
             "mariadb-server-core mariadb-client-core"),
     /** Needs {@code etcd}. */
-    ETCD("LOCKKEEPER_ETCD", "etcd", "etcd-server");
+    ETCD("LOCKKEEPER_ETCD", "etcd", "etcd-server"),
+    /** Needs {@code java}; the server itself comes as jars. */
+    ZOOKEEPER("LOCKKEEPER_JAVA", "java", "openjdk-17-jre-headless");
 
     private final String variable;
     private final String executables;

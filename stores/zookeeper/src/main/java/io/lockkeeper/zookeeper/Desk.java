@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.spi.Ticker;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** What this client has in the store, who listens, and what all steps need. */
+final class Desk {
+    /** More names than these are not remembered to be in use by others. */
+    private static final int BUSY_AT_MOST = 10_000;
+
+    final Ticker ticker;
+    final Layout layout;
+    final Names names;
+    final Watches watches = new Watches();
+    final Memory<Boolean> memory = new Memory<>(this::time);
+    final Map<ClaimId, Entry> entries = new ConcurrentHashMap<>();
+
+    private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
+    private final Set<String> busy = ConcurrentHashMap.newKeySet();
+    private final long epochMicros;
+    private volatile @Nullable Worker worker;
+
+    Desk(Ticker ticker, Layout layout) {
+        this.ticker = ticker;
+        this.layout = layout;
+        this.names = new Names(ticker);
+        this.epochMicros = System.currentTimeMillis() * 1_000 - ticker.nanos() / 1_000;
+    }
+
+    void worker(Worker w) {
+        worker = w;
+        watches.listener(w::look);
+    }
+
+    /**
+     * The time of this store is this client's own: all copies of its claims come by here, where their deadlines are checked,
+     * and what is still on the wire is fenced off.
+     */
+    StoreTime time() {
+        return new StoreTime(1, epochMicros + ticker.nanos() / 1_000);
+    }
+
+    // ---- Signals ----
+
+    void listen(String client, Signals signals) {
+        listeners.put(client, signals);
+    }
+
+    void unlisten(String client, Signals signals) {
+        listeners.remove(client, signals);
+    }
+
+    Collection<Signals> listeners() {
+        return listeners.values();
+    }
+
+    void tell(String client, Consumer<Signals> what) {
+        Signals signals = listeners.get(client);
+        if (signals != null) {
+            what.accept(signals);
+        }
+    }
+
+    // ---- Names that others use, too: not worth the attempt to be the only one ----
+
+    boolean isBusy(String parent) {
+        return busy.contains(parent);
+    }
+
+    void busy(String parent) {
+        if (busy.size() >= BUSY_AT_MOST) {
+            busy.clear();
+        }
+        busy.add(parent);
+    }
+
+    void idle(String parent) {
+        busy.remove(parent);
+    }
+
+    // ---- Entries ----
+
+    /** Sets when an entry ends by itself. */
+    void endsAt(Entry entry, long at) {
+        entry.endsAt = at;
+        Worker w = worker;
+        if (w != null) {
+            w.wakeBy(at);
+        }
+    }
+
+    /** Has a look at an entry made, soon and elsewhere. */
+    void lookLater(Entry entry) {
+        Worker w = worker;
+        if (w != null) {
+            w.look(entry, null);
+        }
+    }
+
+    /** Forgets an entry; its id is refused from now on if a copy of it may be on its way. */
+    void drop(Entry entry) {
+        forget(entry);
+        if (entry.claim.stray()) {
+            memory.keep(entry.claim.id(), true, entry.claim.deadline());
+        }
+    }
+
+    /** Forgets an entry that has come to nothing: its claim may be made again. */
+    void forget(Entry entry) {
+        entry.state = Entry.State.ENDED;
+        entries.remove(entry.claim.id(), entry);
+        watches.await(entry, List.of());
+    }
+
+    /** Forgets a hold that has ended without a release, and tells. */
+    void lost(Entry entry, Reason reason) {
+        boolean held = entry.state == Entry.State.GRANTED;
+        drop(entry);
+        if (held) {
+            tell(entry.claim.id().client(), s -> s.lost(entry.claim.id(), reason));
+        }
+    }
+
+    Answer.Granted granted(Entry entry) {
+        return granted(entry, ticker.nanos());
+    }
+
+    /** What a grant has to say of which so much remained at this time. */
+    Answer.Granted granted(Entry entry, long at) {
+        return new Answer.Granted(
+                entry.data.token(entry.czxid),
+                entry.data.block(),
+                Duration.ofNanos(entry.endsAt - at),
+                entry.isConfirmed(),
+                time());
+    }
+
+    Answer.Refused refused(Answer.Why why, String detail) {
+        return new Answer.Refused(why, detail, Duration.ZERO, time());
+    }
+
+    /**
+     * Looks at the answer to a write of the entry's node that was not waited for.
+     *
+     * @return false when the node has gone
+     */
+    boolean settle(Entry entry, Session session) {
+        CompletableFuture<Reply> pending = entry.pending;
+        if (pending == null) {
+            return true;
+        }
+        Reply reply;
+        try {
+            reply = session.await(pending, "claim");
+        } catch (StoreUnavailableException e) {
+            if (pending.isDone()) {
+                entry.pending =
+                        CompletableFuture.completedFuture(Reply.of(Code.BADVERSION.intValue(), null, null, List.of()));
+            }
+            throw e;
+        }
+        entry.pending = null;
+        if (reply.isOk()) {
+            entry.version = written(reply).getVersion();
+            return true;
+        }
+        return reread(entry, session);
+    }
+
+    private static Stat written(Reply reply) {
+        Stat stat = reply.stat();
+        if (stat != null) {
+            return stat;
+        }
+        OpResult last = reply.results().get(reply.results().size() - 1);
+        return ((OpResult.SetDataResult) last).getStat();
+    }
+
+    /** Learns what others have written to the entry's node; false when it has gone. */
+    boolean reread(Entry entry, Session session) {
+        entry.pending = null;
+        Names.Seen seen = names.read(session, entry.path()).orElse(null);
+        if (seen == null) {
+            return false;
+        }
+        entry.version = seen.stat().getVersion();
+        if (seen.data().isRecalled()) {
+            entry.data = entry.data.recalled(seen.data().recalled(), seen.data().lease());
+            entry.hasMarker = seen.data().recalled() > 0;
+            entry.recalled = true;
+        } else {
+            entry.hasMarker = session.await(session.exists(entry.marker(), null), "lock-delay")
+                    .isOk();
+        }
+        return true;
+    }
+}

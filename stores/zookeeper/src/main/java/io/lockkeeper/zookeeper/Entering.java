@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.Terms;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/**
+ * How a claim gets in.
+ *
+ * <p>A name that nobody uses has no node. So one transaction that creates the name's node and the claim's below it succeeds
+ * exactly when nobody is there: an uncontended claim is granted in one trip. Else the claim's node is put at the end of
+ * those that are there, and one listing, sent behind it on the same connection, says whom it has to wait for: it watches
+ * the nearest who conflicts, and looks again when that one goes, or takes its going for the grant where nobody else can
+ * have come between.
+ *
+ * <p>Every transaction that makes a claim checks the session's fence and is made in that session. A grant is read off a node that
+ * this session made, in this session: a node of an earlier one is nobody's to us.
+ */
+final class Entering {
+    private static final byte[] NAME_DATA = NodeData.VERSION.getBytes(StandardCharsets.UTF_8);
+
+    /** Steps of others can make us start again, but not for ever. */
+    private static final int ATTEMPTS = 100;
+
+    private final Desk desk;
+    private final Ending ending;
+    private final Looking looking;
+
+    Entering(Desk desk, Ending ending, Looking looking) {
+        this.desk = desk;
+        this.ending = ending;
+        this.looking = looking;
+    }
+
+    /** See {@link io.lockkeeper.spi.LockStore#claim}. */
+    Answer claim(Claim claim, Sessions sessions) {
+        Entry entry;
+        do {
+            entry = desk.entries.computeIfAbsent(claim.id(), id -> new Entry(claim, desk.layout.name(claim.name())));
+            entry.lock.lock();
+            if (entry.state == Entry.State.ENDED) {
+                entry.lock.unlock();
+            }
+        } while (entry.state == Entry.State.ENDED);
+        try {
+            entry.claim = entry.claim.stray() ? claim.asStray() : claim;
+            return entry.state == Entry.State.NEW ? first(entry, sessions) : again(entry, sessions.current());
+        } finally {
+            if (entry.state == Entry.State.NEW && !entry.unknown) {
+                desk.forget(entry);
+            }
+            entry.lock.unlock();
+        }
+    }
+
+    private Answer first(Entry entry, Sessions sessions) {
+        Claim claim = entry.claim;
+        if (!entry.unknown) {
+            if (desk.memory.of(claim.id()).isPresent()) {
+                return desk.refused(Answer.Why.GONE, "");
+            }
+            if (claim.deadline().isPast(desk.time())) {
+                return desk.refused(Answer.Why.LATE, "");
+            }
+        }
+        Session session = sessions.current();
+        if (entry.unknown) {
+            if (ending.resolve(entry, session)) {
+                return again(entry, session);
+            }
+            if (claim.deadline().isPast(desk.time())) {
+                return desk.refused(Answer.Why.LATE, "");
+            }
+        }
+        entry.session = session;
+        return enter(entry, session);
+    }
+
+    /** Where a claim stands that has been made. */
+    private Answer again(Entry entry, Session session) {
+        if (!entry.isIn(session)) {
+            desk.drop(entry);
+            return desk.refused(Answer.Why.GONE, "");
+        }
+        return looking.look(entry, session, null);
+    }
+
+    private Answer enter(Entry entry, Session session) {
+        boolean alone = !desk.isBusy(entry.parent);
+        for (int i = 0; i < ATTEMPTS; i++) {
+            if (alone) {
+                Reply reply = alone(entry, session);
+                if (reply.isOk()) {
+                    return desk.granted(entry, entry.sent);
+                }
+                alone = !putRight(reply, entry, session);
+            } else {
+                Terms terms = entry.claim.terms();
+                if (!terms.queue()) {
+                    Optional<Answer> answer = tried(entry, session);
+                    if (answer.isPresent()) {
+                        return answer.get();
+                    }
+                }
+                CompletableFuture<Reply> joined = send(entry, session, join(entry, session));
+                CompletableFuture<Reply> listed = session.children(entry.parent);
+                Reply reply = outcome(entry, session, joined);
+                if (reply.isOk()) {
+                    queued(entry, reply);
+                    return looking.look(entry, session, listed);
+                }
+                alone = !putRight(reply, entry, session);
+            }
+        }
+        throw new StoreUnavailableException("the name changed too often while it was claimed", null);
+    }
+
+    /** Claims a name that nobody uses. */
+    private Reply alone(Entry entry, Session session) {
+        Terms terms = entry.claim.terms();
+        NodeData data = NodeData.of(terms, NodeData.State.GRANTED);
+        List<Op> ops = new ArrayList<>(5);
+        ops.add(session.checkFence());
+        ops.add(Op.create(entry.parent, NAME_DATA, session.acl(), CreateMode.CONTAINER));
+        ops.add(create(entry, data, session));
+        if (data.lockDelay() > 0) {
+            ops.add(Names.arm(session, entry.marker(), data.lockDelay()));
+        }
+        ops.add(Op.setData(entry.parent, NAME_DATA, -1)); // tells the transaction's number and time
+        Reply reply = outcome(entry, session, send(entry, session, ops));
+        if (reply.isOk()) {
+            made(entry, reply, 2);
+            entry.hasMarker = data.lockDelay() > 0;
+            entry.data = data;
+            entry.state = Entry.State.GRANTED;
+            desk.endsAt(entry, entry.sent + terms.lease().toNanos());
+        }
+        return reply;
+    }
+
+    /** What puts the claim behind those that are there. */
+    private static List<Op> join(Entry entry, Session session) {
+        NodeData data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED);
+        return List.of(session.checkFence(), create(entry, data, session), Op.setData(entry.parent, NAME_DATA, -1));
+    }
+
+    private void queued(Entry entry, Reply reply) {
+        made(entry, reply, 1);
+        entry.data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED);
+        entry.state = Entry.State.QUEUED;
+        desk.endsAt(entry, entry.sent + entry.claim.terms().patience().toNanos());
+    }
+
+    private static Op create(Entry entry, NodeData data, Session session) {
+        String prefix = ClaimNode.prefix(entry.claim.id(), entry.claim.terms());
+        return Op.create(entry.parent + "/" + prefix, data.bytes(), session.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
+    }
+
+    private CompletableFuture<Reply> send(Entry entry, Session session, List<Op> ops) {
+        entry.unknown = true;
+        entry.sent = desk.ticker.nanos();
+        return session.multi(ops);
+    }
+
+    private Reply outcome(Entry entry, Session session, CompletableFuture<Reply> sent) {
+        Reply reply;
+        try {
+            reply = session.await(sent, "claim");
+        } catch (StoreUnavailableException e) {
+            boolean refused = sent.isDone() && !Failures.isUnknown(sent.join().code());
+            entry.unknown = !refused;
+            if (!refused) {
+                // Whoever made the claim withdraws it; should that fail, too, we look for it then.
+                Duration lease = entry.claim.terms().lease();
+                desk.endsAt(entry, desk.ticker.nanos() + lease.toNanos());
+            }
+            throw e;
+        }
+        entry.unknown = false;
+        return reply;
+    }
+
+    private static void made(Entry entry, Reply reply, int step) {
+        String path = reply.path(step);
+        entry.node = ClaimNode.parse(path.substring(entry.parent.length() + 1)).orElseThrow();
+        entry.czxid = reply.stat(reply.results().size() - 1).getMzxid();
+        entry.version = 0;
+    }
+
+    /** Makes the next attempt possible; true when it should be made behind others. */
+    private boolean putRight(Reply reply, Entry entry, Session session) {
+        if (reply.is(Code.NODEEXISTS)) {
+            desk.busy(entry.parent);
+            return true;
+        }
+        if (reply.is(Code.BADVERSION)) {
+            session.readFence();
+            return desk.isBusy(entry.parent);
+        }
+        if (reply.is(Code.NONODE)) {
+            if (reply.failed() == 0) {
+                session.end();
+                throw new StoreUnavailableException("the session has expired", null);
+            }
+            if (desk.isBusy(entry.parent)) {
+                desk.idle(entry.parent); // its last user has just gone
+            } else {
+                session.mkdirs(Layout.parent(entry.parent));
+            }
+            return false;
+        }
+        throw Failures.of(reply.code(), "claim");
+    }
+
+    /** The answer to a claim that would not wait and cannot be let in; empty when it may be tried. */
+    private Optional<Answer> tried(Entry entry, Session session) {
+        Terms terms = entry.claim.terms();
+        ClaimNode asked =
+                ClaimNode.parse(ClaimNode.prefix(entry.claim.id(), terms)).orElseThrow();
+        session.sync(); // what was released before this must not be in the way
+        for (int i = 0; i < ATTEMPTS; i++) {
+            Optional<Listing> found = desk.names.list(session, entry.parent);
+            if (found.isEmpty()) {
+                return Optional.empty();
+            }
+            Listing listing = found.get();
+            List<Names.Seen> front = desk.names.readAll(session, entry.parent, Names.front(listing));
+            if (desk.names.evictOverdue(session, front).evicted()) {
+                continue;
+            }
+            if (!listing.nodes().isEmpty() && !listing.nodes().get(0).agreesWith(terms.mode(), terms.limit())) {
+                return Optional.of(looking.conflict(listing.nodes().get(0)));
+            }
+            long closed = desk.names.closedFor(session, entry.parent, listing);
+            boolean open =
+                    closed <= 0 && listing.isOpenTo(asked, listing.nodes().size());
+            return open ? Optional.empty() : Optional.of(looking.busy(session, entry.parent, listing, closed));
+        }
+        return Optional.empty();
+    }
+}

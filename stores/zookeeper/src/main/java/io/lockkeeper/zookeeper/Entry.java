@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.spi.Claim;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of this client, as we know it. Whoever makes a step of it holds its lock; steps of different claims do not wait
+ * for each other.
+ */
+final class Entry {
+    enum State {
+        /** Not made yet, or its outcome is unknown. */
+        NEW,
+        QUEUED,
+        GRANTED,
+        ENDED
+    }
+
+    private static final long GRACE = 500_000_000;
+
+    final ReentrantLock lock = new ReentrantLock();
+    final String parent;
+
+    volatile Claim claim;
+    volatile State state = State.NEW;
+
+    /** When it ends by itself, by our clock, unless it is renewed or refreshed; then when that is tried again. */
+    volatile long endsAt = Long.MAX_VALUE;
+
+    volatile @Nullable Session session;
+
+    // Guarded by the lock.
+
+    /** Whether a copy was sent whose outcome we do not know. */
+    boolean unknown;
+
+    @Nullable
+    ClaimNode node;
+
+    long czxid;
+    int version;
+    NodeData data;
+    boolean hasMarker;
+
+    /** A write of the node whose answer nobody has looked at yet. */
+    @Nullable
+    CompletableFuture<Reply> pending;
+
+    /** Whether we have been told that the hold is being broken. */
+    volatile boolean recalled;
+
+    boolean toldRecall;
+
+    /** When the copy was sent whose outcome is not known, or the one that made the node. */
+    long sent;
+
+    /** The node whose deletion lets us in by itself, if there is one. */
+    @Nullable
+    String lastBefore;
+
+    /** The nodes that it waits for; see {@link Watches}. */
+    List<String> awaited = List.of();
+
+    Entry(Claim claim, String parent) {
+        this.claim = claim;
+        this.parent = parent;
+        this.data = NodeData.of(claim.terms(), NodeData.State.QUEUED);
+    }
+
+    /**
+     * When it is removed if nobody asks for it before. One whose patience has ended is let in no more, but makes room a little
+     * later: others that were forgotten together with it are not let in one after the other.
+     */
+    long removedAt() {
+        if (state != State.QUEUED || endsAt == Long.MAX_VALUE) {
+            return endsAt;
+        }
+        return endsAt + Math.min(GRACE, claim.terms().patience().toNanos());
+    }
+
+    String path() {
+        return parent + "/" + theNode().name();
+    }
+
+    ClaimNode theNode() {
+        if (node == null) {
+            throw new IllegalStateException("a claim without a node");
+        }
+        return node;
+    }
+
+    String marker() {
+        return parent + "/" + Listing.MARKER + claim.id();
+    }
+
+    boolean isConfirmed() {
+        return data.state() == NodeData.State.GRANTED;
+    }
+
+    boolean isIn(Session other) {
+        return session == other;
+    }
+}

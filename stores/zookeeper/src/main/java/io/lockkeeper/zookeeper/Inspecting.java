@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.LockInfo;
+import io.lockkeeper.Mode;
+import io.lockkeeper.Sequencer;
+import io.lockkeeper.spi.Terms;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/** Looking at names from outside, and breaking holds. */
+final class Inspecting {
+    private static final int ATTEMPTS = 100;
+
+    private final Desk desk;
+    private final Mail mail;
+
+    Inspecting(Desk desk, Mail mail) {
+        this.desk = desk;
+        this.mail = mail;
+    }
+
+    /** A holder, with what its node says. */
+    private record Holder(ClaimNode node, Names.Seen seen, long endsIn) {
+        boolean covers(long token) {
+            long first = seen.data().token(seen.stat().getCzxid());
+            return token >= first && token - first < seen.data().block();
+        }
+
+        long token() {
+            return seen.data().token(seen.stat().getCzxid());
+        }
+    }
+
+    private record View(Listing listing, List<Holder> holders, int overdue, long closedFor) {}
+
+    Optional<LockInfo> inspect(String name, Session session) {
+        session.await(session.sync(), "look");
+        return describe(name, session);
+    }
+
+    private Optional<LockInfo> describe(String name, Session session) {
+        View view = view(desk.layout.name(name), session).orElse(null);
+        if (view == null) {
+            return Optional.empty();
+        }
+        List<ClaimNode> nodes = view.listing.nodes();
+        int waiters = nodes.size() - view.holders.size() - view.overdue;
+        if (view.holders.isEmpty() && waiters == 0 && view.closedFor <= 0) {
+            return Optional.empty();
+        }
+        ClaimNode first = !view.holders.isEmpty()
+                ? view.holders.get(view.holders.size() - 1).node
+                : waiters > 0 ? nodes.get(view.overdue) : null;
+        List<LockInfo.Hold> holds = new ArrayList<>();
+        for (Holder holder : view.holders) {
+            NodeData data = holder.seen.data();
+            holds.add(new LockInfo.Hold(
+                    data.client(),
+                    data.label(),
+                    holder.token(),
+                    holder.node.permits(),
+                    Instant.ofEpochMilli(Looking.since(holder.seen)),
+                    Duration.ofNanos(Math.max(1, holder.endsIn))));
+        }
+        return Optional.of(new LockInfo(
+                name,
+                first == null ? Mode.EXCLUSIVE : first.mode(),
+                first == null ? 0 : first.limit(),
+                holds,
+                waiters,
+                Duration.ofNanos(Math.max(0, view.closedFor))));
+    }
+
+    /** Who holds a name and who has overstayed; changes nothing but that it starts the time of a lock-delay. */
+    private Optional<View> view(String parent, Session session) {
+        Listing listing = desk.names.list(session, parent).orElse(null);
+        if (listing == null) {
+            return Optional.empty();
+        }
+        long closed = desk.names.closedFor(session, parent, listing);
+        List<ClaimNode> front = listing.nodes().subList(0, listing.front());
+        Map<String, Names.Seen> read = new LinkedHashMap<>();
+        desk.names.readAll(session, parent, front).forEach(seen -> read.put(seen.path(), seen));
+        List<Holder> holders = new ArrayList<>();
+        int overdue = 0;
+        long closedAfter = closed;
+        for (ClaimNode node : front) {
+            Names.Seen seen = read.get(parent + "/" + node.name());
+            if (seen == null || (closed > 0 && seen.data().state() == NodeData.State.QUEUED)) {
+                continue;
+            }
+            long left = desk.names.endsIn(session, seen);
+            if (left <= 0) {
+                overdue++;
+                closedAfter = Math.max(closedAfter, left + Names.delayAfter(seen.data()) * 1_000_000);
+            } else {
+                holders.add(new Holder(node, seen, left == Names.NEVER ? lasts(seen.data()) : left));
+            }
+        }
+        return Optional.of(new View(listing, holders, overdue, closedAfter));
+    }
+
+    private static long lasts(NodeData data) {
+        long first = Terms.FIRST_LEASE.toMillis();
+        return (data.state() == NodeData.State.GRANTED ? data.lease() : Math.min(first, data.lease())) * 1_000_000;
+    }
+
+    List<LockInfo> list(String prefix, int limit, Session session) {
+        session.await(session.sync(), "look");
+        Reply buckets = session.await(session.children(desk.layout.names()), "list");
+        List<CompletableFuture<Reply>> listed = new ArrayList<>();
+        for (String bucket : buckets.children()) {
+            listed.add(session.children(desk.layout.names() + "/" + bucket));
+        }
+        List<String> names = new ArrayList<>();
+        for (CompletableFuture<Reply> bucket : listed) {
+            for (String encoded : session.await(bucket, "list").children()) {
+                String name = Layout.decode(encoded);
+                if (name.startsWith(prefix)) {
+                    names.add(name);
+                }
+            }
+        }
+        return names.stream()
+                .sorted()
+                .map(name -> describe(name, session))
+                .flatMap(Optional::stream)
+                .limit(limit)
+                .toList();
+    }
+
+    boolean check(Sequencer sequencer, Session session) {
+        session.await(session.sync(), "check");
+        return view(desk.layout.name(sequencer.name()), session).stream()
+                .flatMap(view -> view.holders.stream())
+                .filter(holder -> holder.covers(sequencer.token()))
+                .anyMatch(holder -> holder.node.mode() == sequencer.mode()
+                        && !holder.seen.data().isRecalled());
+    }
+
+    // ---- Breaking ----
+
+    boolean breakHold(String name, long token, Duration lockDelay, boolean now, Session session) {
+        session.await(session.sync(), "break");
+        String parent = desk.layout.name(name);
+        for (int i = 0; i < ATTEMPTS; i++) {
+            Holder holder = view(parent, session).stream()
+                    .flatMap(view -> view.holders.stream())
+                    .filter(h -> h.covers(token))
+                    .findFirst()
+                    .orElse(null);
+            if (holder == null) {
+                return false;
+            }
+            List<Op> ops = ops(holder, parent, NodeData.millis(lockDelay), now, session);
+            Reply reply = session.await(session.multi(ops), "break");
+            if (reply.isOk()) {
+                if (now) {
+                    session.delete(parent, -1); // if nobody else is there
+                }
+                return true;
+            }
+            if (!reply.is(Code.BADVERSION) && !reply.is(Code.NONODE) && !reply.is(Code.NODEEXISTS)) {
+                throw Failures.of(reply.code(), "break");
+            }
+        }
+        return false;
+    }
+
+    private List<Op> ops(Holder holder, String parent, long lockDelay, boolean now, Session session) {
+        Names.Seen seen = holder.seen;
+        long lease = NodeData.millis(Duration.ofNanos(holder.endsIn));
+        NodeData recalled = seen.data().recalled(lockDelay, lease);
+        long delay = recalled.recalled();
+        String marker = parent + "/" + Listing.MARKER + holder.node.id();
+        boolean hasMarker = session.await(session.exists(marker, null), "break").isOk();
+        List<Op> ops = new ArrayList<>();
+        ops.add(Op.setData(seen.path(), recalled.bytes(), seen.stat().getVersion()));
+        if (now) {
+            ops.add(Op.delete(seen.path(), seen.stat().getVersion() + 1));
+        }
+        byte[] text = now ? Names.closed(delay) : Names.armed(delay);
+        if (delay > 0) {
+            ops.add(
+                    hasMarker
+                            ? Op.setData(marker, text, -1)
+                            : Op.create(marker, text, session.acl(), CreateMode.PERSISTENT));
+        } else if (hasMarker) {
+            ops.add(Op.delete(marker, -1));
+        }
+        @Nullable Op word = mail.word(session, seen.stat().getEphemeralOwner(), now ? 'L' : 'R', holder.node.id());
+        if (word != null) {
+            ops.add(word);
+        }
+        return ops;
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.StoreTime;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * Ids that must not be carried out again, and what became of them, until their deadline has passed. Every copy of a step that
+ * this client makes comes by here; what is on the wire is fenced off by its session.
+ */
+final class Memory<T> {
+    private static final int SWEEP_AFTER = 256;
+
+    private record Kept<T>(T what, StoreTime until) {}
+
+    private final Map<ClaimId, Kept<T>> kept = new ConcurrentHashMap<>();
+    private final Supplier<StoreTime> clock;
+    private int untilSweep = SWEEP_AFTER;
+
+    Memory(Supplier<StoreTime> clock) {
+        this.clock = clock;
+    }
+
+    void keep(ClaimId id, T what, StoreTime until) {
+        StoreTime now = clock.get();
+        if (until.isPast(now)) {
+            return;
+        }
+        kept.put(id, new Kept<>(what, until));
+        synchronized (this) {
+            if (--untilSweep > 0) {
+                return;
+            }
+            untilSweep = SWEEP_AFTER;
+        }
+        kept.values().removeIf(k -> k.until.isPast(now));
+    }
+
+    Optional<T> of(ClaimId id) {
+        Kept<T> k = kept.get(id);
+        return k == null || k.until.isPast(clock.get()) ? Optional.empty() : Optional.of(k.what);
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.zookeeper;
+
+import io.lockkeeper.spi.Ticker;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What the server knows of a name: who is there, until when it is closed, and who has overstayed.
+ *
+ * <p><b>Lock-delay.</b> A confirmed hold that asks for one has a <em>marker</em> beside its node, made and removed with it in one
+ * transaction. The marker does not go with the session: one without its node closes the name. It is <em>armed</em>
+ * ({@code A}) until somebody finds it so and starts the time ({@code C}).
+ *
+ * <p><b>Leases.</b> A node says how long after it was last written its hold lasts, by the leader's clock. Who has overstayed is
+ * deleted, if nothing has been written since. By another leader's clock the time is counted by ours, from when we first saw it.
+ */
+final class Names {
+    private static final int SEEN_AT_MOST = 1_000;
+
+    /** So many holders in front are looked at for overdue ones; where readers hold by the hundred, the awaited one is enough. */
+    private static final int LOOKED_AT = 16;
+
+    static final long NEVER = Long.MAX_VALUE / 4;
+
+    private final Ticker ticker;
+    private final Map<String, Long> firstSeen = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+            return size() > SEEN_AT_MOST;
+        }
+    };
+
+    /** A node as it was read. */
+    record Seen(String path, NodeData data, Stat stat) {}
+
+    Names(Ticker ticker) {
+        this.ticker = ticker;
+    }
+
+    /** Who is at a name; empty when there is no such node. */
+    Optional<Listing> list(Session session, String parent) {
+        return listed(session, parent, session.children(parent));
+    }
+
+    Optional<Listing> listed(Session session, String parent, CompletableFuture<Reply> children) {
+        Reply reply = session.await(children, "listing");
+        if (!reply.isOk()) {
+            return Optional.empty();
+        }
+        return Optional.of(Listing.of(reply.children(), unclear -> czxids(session, parent, unclear)));
+    }
+
+    private static Map<String, Long> czxids(Session session, String parent, List<ClaimNode> nodes) {
+        Map<String, CompletableFuture<Reply>> asked = new LinkedHashMap<>();
+        nodes.forEach(node -> asked.put(node.name(), session.exists(parent + "/" + node.name(), null)));
+        Map<String, Long> known = new HashMap<>();
+        asked.forEach((name, future) -> {
+            Reply reply = session.await(future, "place");
+            if (reply.isOk()) {
+                known.put(name, reply.theStat().getCzxid());
+            }
+        });
+        return known;
+    }
+
+    Optional<Seen> read(Session session, String path) {
+        return seen(session, path, session.read(path, null));
+    }
+
+    static Optional<Seen> seen(Session session, String path, CompletableFuture<Reply> asked) {
+        Reply reply = session.await(asked, "claim");
+        return reply.isOk()
+                ? Optional.of(new Seen(path, NodeData.parse(reply.text()), reply.theStat()))
+                : Optional.empty();
+    }
+
+    /** The first so many nodes; those that have gone are left out. */
+    List<Seen> readAll(Session session, String parent, List<ClaimNode> nodes) {
+        Map<String, CompletableFuture<Reply>> asked = new LinkedHashMap<>();
+        nodes.forEach(node -> {
+            String path = parent + "/" + node.name();
+            asked.put(path, session.read(path, null));
+        });
+        List<Seen> all = new ArrayList<>();
+        asked.forEach((path, future) -> seen(session, path, future).ifPresent(all::add));
+        return all;
+    }
+
+    // ---- Leases ----
+
+    /** In how many nanoseconds a hold has overstayed; not positive when it has, {@link #NEVER} when only its session ends it. */
+    long endsIn(Session session, Seen seen) {
+        NodeData data = seen.data();
+        if (!data.isRecalled() && (data.kept() || data.state() != NodeData.State.GRANTED)) {
+            return NEVER;
+        }
+        return left(session, seen.path(), seen.stat(), data.lease());
+    }
+
+    /** What is left of so many ms since a node was last written. */
+    private long left(Session session, String path, Stat stat, long millis) {
+        LeaderTime leader = session.leaderTime();
+        if (leader.isOf(stat.getMzxid())) {
+            return (stat.getMtime() + millis - leader.now(ticker.nanos())) * 1_000_000;
+        }
+        long now = ticker.nanos();
+        synchronized (firstSeen) {
+            long first = firstSeen.computeIfAbsent(path + "@" + stat.getMzxid(), k -> now);
+            return first + millis * 1_000_000 - now;
+        }
+    }
+
+    /** How long the name stays closed after a hold that ends by itself, in ms. */
+    static long delayAfter(NodeData data) {
+        if (data.isRecalled()) {
+            return data.recalled();
+        }
+        return data.state() == NodeData.State.GRANTED ? data.lockDelay() : 0;
+    }
+
+    /** What the front of the queue has come to: whether somebody was evicted, and when the next one will have overstayed. */
+    record Front(boolean evicted, long nextEnd) {}
+
+    /** The holders that are looked at for overdue ones. */
+    static List<ClaimNode> front(Listing listing) {
+        return listing.nodes().subList(0, Math.min(LOOKED_AT, listing.front()));
+    }
+
+    /** Evicts those of the holders that have overstayed. */
+    Front evictOverdue(Session session, List<Seen> holders) {
+        boolean evicted = false;
+        long next = NEVER;
+        for (Seen seen : holders) {
+            long left = endsIn(session, seen);
+            if (left <= 0) {
+                evict(session, seen, left);
+                evicted = true;
+            } else {
+                next = Math.min(next, left);
+            }
+        }
+        return new Front(evicted, next);
+    }
+
+    /** Ends a hold that has overstayed, unless it has been written since. */
+    void evict(Session session, Seen seen, long left) {
+        String parent = Layout.parent(seen.path());
+        int version = seen.stat().getVersion();
+        long delay = delayAfter(seen.data());
+        String marker = markerOf(seen.path());
+        List<Op> ops = new ArrayList<>();
+        if (delay == 0) {
+            ops.add(Op.delete(seen.path(), version));
+        } else {
+            // The write tells those who watch the node that this is no release: they look again.
+            ops.add(Op.setData(seen.path(), seen.data().bytes(), version));
+            ops.add(Op.delete(seen.path(), version + 1));
+            long more = delay + left / 1_000_000;
+            ops.add(more > 0 ? Op.setData(marker, closed(more), -1) : Op.delete(marker, -1));
+        }
+        Reply reply = session.await(session.multi(ops), "eviction");
+        if (reply.is(Code.NONODE) && reply.failed() == ops.size() - 1 && delay > 0) {
+            session.await(session.delete(seen.path(), version), "eviction");
+        }
+        session.delete(parent, -1); // if it is empty now
+    }
+
+    private static String markerOf(String path) {
+        String parent = Layout.parent(path);
+        String id = ClaimNode.parse(path.substring(parent.length() + 1))
+                .orElseThrow()
+                .id();
+        return parent + "/" + Listing.MARKER + id;
+    }
+
+    // ---- Lock-delay ----
+
+    static byte[] armed(long delay) {
+        return ("A " + delay).getBytes(StandardCharsets.UTF_8);
+    }
+
+    static byte[] closed(long delay) {
+        return ("C " + delay).getBytes(StandardCharsets.UTF_8);
+    }
+
+    static Op arm(Session session, String marker, long delay) {
+        return Op.create(marker, armed(delay), session.acl(), CreateMode.PERSISTENT);
+    }
+
+    /** For how many nanoseconds the name stays closed; starts the time of those who were not seen to go. */
+    long closedFor(Session session, String parent, Listing listing) {
+        long longest = 0;
+        for (String orphan : listing.orphans()) {
+            longest = Math.max(longest, closedFor(session, parent + "/" + orphan));
+        }
+        return longest;
+    }
+
+    private long closedFor(Session session, String marker) {
+        for (; ; ) {
+            Reply reply = session.await(session.read(marker, null), "lock-delay");
+            if (!reply.isOk()) {
+                return 0;
+            }
+            String[] parts = reply.text().split(" ");
+            long delay = Long.parseLong(parts[1]);
+            int version = reply.theStat().getVersion();
+            if (parts[0].equals("C")) {
+                long left = left(session, marker, reply.theStat(), delay);
+                if (left <= 0) {
+                    session.delete(marker, version);
+                    session.delete(Layout.parent(marker), -1); // if it is empty now
+                }
+                return left;
+            }
+            session.await(session.write(marker, closed(delay), version), "lock-delay");
+        }
+    }
+}

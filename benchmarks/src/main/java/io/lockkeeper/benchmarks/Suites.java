@@ -4,11 +4,12 @@ package io.lockkeeper.benchmarks;
 import io.lockkeeper.benchmarks.race.Suite;
 import io.lockkeeper.benchmarks.redis.RedisSuite;
 import io.lockkeeper.benchmarks.sql.SqlSuite;
+import io.lockkeeper.benchmarks.zookeeper.ZooKeeperSuite;
 import java.util.List;
 
 /** The suites that {@code ./bench} knows by name. */
 public final class Suites {
-    private static final List<Suite> ALL = List.of(new SqlSuite(), new RedisSuite());
+    private static final List<Suite> ALL = List.of(new SqlSuite(), new RedisSuite(), new ZooKeeperSuite());
 
     private Suites() {}
 

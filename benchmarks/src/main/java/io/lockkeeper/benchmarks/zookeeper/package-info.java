@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Lockkeeper on ZooKeeper, beside Curator's own locks; {@code ./bench zookeeper} runs it. */
+@NullMarked
+package io.lockkeeper.benchmarks.zookeeper;
+
+import org.jspecify.annotations.NullMarked;

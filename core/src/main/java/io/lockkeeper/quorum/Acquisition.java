@@ -230,23 +230,21 @@ final class Acquisition {
                 && (refused.why() == Answer.Why.GONE || refused.why() == Answer.Why.LATE);
     }
 
-    /** Says of the members that answered and are not counted why they are not. */
+    /** Says of the members that are not counted why they are not, whatever they answered this time. */
     private String standing(Round<Vote> votes, List<Vote> counted) {
-        StringBuilder text = new StringBuilder();
-        votes.forEach(vote -> {
-            if (vote.answer() instanceof Answer.Granted && !counted.contains(vote)) {
-                long left = all.markers().left(vote.member());
-                text.append(text.length() == 0 ? "" : "; ")
-                        .append("member ")
-                        .append(vote.member().number() + 1)
-                        .append(
-                                vote.isGrant()
-                                        ? " is ignored, because its clock leads the others, or has led them"
-                                        : " has lost its memory and sits out for "
-                                                + Duration.ofNanos(left).toSeconds() + " s");
+        List<String> reasons = new ArrayList<>();
+        for (Member member : all.members()) {
+            Vote vote = votes.answer(member.number());
+            String who = "member " + (member.number() + 1);
+            if (all.markers().sitsOut(member) || (vote != null && vote.isBlank())) {
+                long left = all.markers().left(member);
+                reasons.add(who + " has lost its memory and sits out for "
+                        + Duration.ofNanos(left).toSeconds() + " s");
+            } else if (all.clocks().leads(member) || (vote != null && vote.isGrant() && !counted.contains(vote))) {
+                reasons.add(who + " is ignored, because its clock leads the others, or has led them");
             }
-        });
-        return text.toString();
+        }
+        return String.join("; ", reasons);
     }
 
     private void sitOutBlanks(Round<Vote> votes) {

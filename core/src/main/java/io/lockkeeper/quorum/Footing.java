@@ -135,6 +135,11 @@ final class Footing {
         return written[member] ? 0 : token + block - (mode == Mode.EXCLUSIVE ? 0 : 1);
     }
 
+    /** Whether this member has the tokens. */
+    synchronized boolean isWritten(int member) {
+        return written[member];
+    }
+
     /** The member holds it until then, and has its tokens if they were written with that step. */
     synchronized void kept(int member, long until, boolean wrote) {
         written[member] |= wrote;
@@ -146,7 +151,7 @@ final class Footing {
     /** The member does not hold it. */
     synchronized void lost(int member, boolean byBreak) {
         ends[member] = 0;
-        written[member] = false;
+        written[member] &= byBreak; // what is being broken is still there, with its tokens
         foundBrokenBy.set(member, byBreak);
     }
 

@@ -49,7 +49,9 @@ final class Repeat {
         }
         Renewals refresh = new Renewals(List.of(), List.of(stray ? sent.asStray() : sent));
         Renewal answer = member.step(sent.name(), store -> store.renew(refresh), Renewal::at);
-        return answer.queued().get(0) instanceof Answer.Granted granted ? granted.remaining() : Duration.ZERO;
+        // One that let it in after it was reported does not have its tokens, and shows another hold to whoever looks.
+        boolean has = footing.isWritten(member.number());
+        return has && answer.queued().get(0) instanceof Answer.Granted granted ? granted.remaining() : Duration.ZERO;
     }
 
     private Answer gone() {

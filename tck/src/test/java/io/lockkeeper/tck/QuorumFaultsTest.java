@@ -498,12 +498,14 @@ class QuorumFaultsTest {
             FaultyStore away = a.to(i % 3);
             away.down();
             rig.time.jump(Duration.ofSeconds(1));
-            Contract.await("it is renewed", () -> { // at the second try, if two partitions met at the first
-                long remaining = held.remaining().toSeconds();
-                long left = 60 - (rig.time.nanos() - began) / 1_000_000_000; // bounds what remains
-                rig.time.jump(Duration.ofMillis(remaining > 4 ? 5 : 0));
-                return remaining >= Math.min(12, left - 4);
-            });
+            Contract.await(
+                    "it is renewed",
+                    () -> { // at the second try, if two partitions met at the first
+                        long remaining = held.remaining().toSeconds();
+                        long left = 60 - (rig.time.nanos() - began) / 1_000_000_000; // bounds what remains
+                        rig.time.jump(Duration.ofMillis(remaining > 4 ? 5 : 0));
+                        return remaining >= Math.min(12, left - 4);
+                    });
             away.up();
         }
         assertThat((rig.time.nanos() - began) / 1_000_000_000).isBetween(50L, 60L);

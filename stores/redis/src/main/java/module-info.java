@@ -9,5 +9,6 @@ module io.lockkeeper.redis {
     exports io.lockkeeper.redis;
 
     provides io.lockkeeper.spi.StoreProvider with
-            io.lockkeeper.redis.RedisProvider;
+            io.lockkeeper.redis.RedisProvider,
+            io.lockkeeper.redis.RedlockProvider;
 }

@@ -29,6 +29,11 @@ public final class RedisProvider implements StoreProvider {
         return new RedisStore(servers(url.scheme(), parts), parts.options);
     }
 
+    /** One server, as a member of a quorum. */
+    static RedisStore member(RedisUrl parts, boolean tls) {
+        return new RedisStore(servers(tls ? "rediss" : "redis", parts), parts.options);
+    }
+
     private static Servers servers(String scheme, RedisUrl parts) {
         JedisClientConfig config = config(scheme, parts).build();
         return switch (scheme) {

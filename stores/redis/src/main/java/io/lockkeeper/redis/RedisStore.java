@@ -36,7 +36,7 @@ public final class RedisStore implements LockStore {
      */
     private static final Duration SKEW = Duration.ofMillis(50);
 
-    private static final Guarantees GUARANTEES = new Promises(
+    static final Guarantees GUARANTEES = new Promises(
             EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE)), Duration.ofMillis(100));
 
     private final Servers servers;

@@ -14,8 +14,10 @@ import redis.clients.jedis.HostAndPort;
 
 /** A {@code redis…://} URL, taken apart. May hold a secret, and is never printed. */
 final class RedisUrl {
-    private static final Set<String> KNOWN =
+    /** The parameters of all these URLs. */
+    static final Set<String> KNOWN =
             Set.of("operationTimeout", "connectTimeout", "patience", "prefix", "replicas", "allowEviction");
+
     private static final int REDIS_PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
 
@@ -30,12 +32,14 @@ final class RedisUrl {
 
     /** Takes it apart; an {@link IllegalArgumentException} shows no part of it that may be a secret. */
     RedisUrl(StoreUrl url) {
-        url.allowOnly(KNOWN);
+        this(url, KNOWN, authority(url));
+    }
+
+    /** Takes apart what stands behind the slashes; the rest is that of {@code url}. */
+    RedisUrl(StoreUrl url, Set<String> known, String authority) {
+        url.allowOnly(known);
         String scheme = url.scheme();
-        if (!url.rest().startsWith("//")) {
-            throw new IllegalArgumentException("a " + scheme + ": URL begins with " + scheme + "://");
-        }
-        String rest = url.rest().substring(2);
+        String rest = authority;
         int hash = rest.indexOf('#');
         master = hash < 0 ? "" : decode(rest.substring(hash + 1));
         rest = hash < 0 ? rest : rest.substring(0, hash);
@@ -70,6 +74,14 @@ final class RedisUrl {
                 .replicas(number(url.parameter("replicas").orElse("0"), "replicas"))
                 .allowEviction(flag(url.parameter("allowEviction").orElse("false")))
                 .operationTimeout(operationTimeout);
+    }
+
+    /** What stands behind the slashes. */
+    static String authority(StoreUrl url) {
+        if (!url.rest().startsWith("//")) {
+            throw new IllegalArgumentException("a " + url.scheme() + ": URL begins with " + url.scheme() + "://");
+        }
+        return url.rest().substring(2);
     }
 
     private static HostAndPort host(String scheme, String text, int defaultPort) {

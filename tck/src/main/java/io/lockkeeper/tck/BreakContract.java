@@ -3,7 +3,6 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Guarantee;
@@ -253,7 +252,7 @@ abstract class BreakContract extends FaultContract {
     @Test
     void ofSeveralReadersOneIsBroken() throws Exception {
         Lockkeeper first = keeper();
-        assumeTrue(first.guarantees().has(Guarantee.SHARED));
+        Promise.needed(first.guarantees(), Guarantee.SHARED);
         Lease stays = hold(first.readWriteLock(name(), keptSafely()).readLock());
         Lease broken = hold(keeper().readWriteLock(name(), keptSafely()).readLock());
         CompletableFuture<LeaseLost> loss = lossOf(broken);
@@ -268,7 +267,7 @@ abstract class BreakContract extends FaultContract {
     @Test
     void thePermitsOfABrokenHoldComeBack() throws Exception {
         Lockkeeper first = keeper();
-        assumeTrue(first.guarantees().has(Guarantee.PERMITS));
+        Promise.needed(first.guarantees(), Guarantee.PERMITS);
         Lease stays = first.semaphore(name(), 3, keptSafely()).acquire();
         Lease broken = keeper().semaphore(name(), 3, keptSafely()).acquire(2);
         CompletableFuture<LeaseLost> loss = lossOf(broken);

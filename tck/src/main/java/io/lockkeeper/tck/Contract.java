@@ -2,7 +2,6 @@
 package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Guarantee;
@@ -129,7 +128,7 @@ abstract class Contract {
 
     /** Waits until so many claims are queued for a name; ends the test when the store has no queue to look at. */
     final void awaitWaiters(Lockkeeper keeper, String name, int waiters) throws InterruptedException {
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR), "a store that has a queue");
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         await(waiters + " waiters for " + name, () -> keeper.inspector()
                 .inspect(name)
                 .filter(info -> info.waiters() == waiters)

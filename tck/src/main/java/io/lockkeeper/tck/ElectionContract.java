@@ -3,7 +3,6 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.LeaderElection;
@@ -85,7 +84,7 @@ abstract class ElectionContract extends ApiContract {
     @Test
     void whoeverReturnsStandsBehindTheOthers() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR));
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         Candidate one = candidate(keeper).start();
         await("one leads", one::leads);
         Candidate two = candidate(keeper()).start();

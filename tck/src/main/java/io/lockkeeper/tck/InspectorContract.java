@@ -4,7 +4,6 @@ package io.lockkeeper.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedReadWriteLock;
 import io.lockkeeper.Guarantee;
@@ -80,7 +79,7 @@ abstract class InspectorContract extends ApiContract {
     @Test
     void waitersAreCountedAndTheLabelIsTheHolders() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR));
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         Lease held = keeper.lock(name(), LockOptions.defaults().label("first")).acquire();
         CompletableFuture<Lease> one =
                 keeper().lock(name(), LockOptions.defaults().label("second")).acquireAsync();
@@ -107,7 +106,7 @@ abstract class InspectorContract extends ApiContract {
     void readersAreAllDescribed() throws Exception {
         Lockkeeper one = closing(Lockkeeper.builder(store()).clientName("one").build());
         Lockkeeper two = closing(Lockkeeper.builder(store()).clientName("two").build());
-        assumeTrue(one.guarantees().has(Guarantee.SHARED));
+        Promise.needed(one.guarantees(), Guarantee.SHARED);
         try (Lease first = one.readWriteLock(name()).readLock().acquire();
                 Lease second = two.readWriteLock(name()).readLock().acquire()) {
             LockInfo info = keeper().inspector().inspect(name()).orElseThrow();
@@ -222,7 +221,7 @@ abstract class InspectorContract extends ApiContract {
     @Test
     void theSequencerOfAReaderIsAReaders() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.SHARED));
+        Promise.needed(keeper.guarantees(), Guarantee.SHARED);
         Inspector inspector = keeper().inspector();
         DistributedReadWriteLock both = keeper.readWriteLock(name());
         Lease reader = both.readLock().acquire();

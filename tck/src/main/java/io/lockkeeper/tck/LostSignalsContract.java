@@ -2,7 +2,6 @@
 package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedLatch;
 import io.lockkeeper.DistributedLock;
@@ -161,7 +160,7 @@ abstract class LostSignalsContract extends StepContract {
 
     @Test
     void whoAwaitsALatchAndIsToldNothingLooksAgain() throws Exception {
-        assumeTrue(guarantees().has(Guarantee.LATCH), "a store that has latches");
+        Promise.needed(guarantees(), Guarantee.LATCH);
         FaultyStore deaf = deaf();
         DistributedLatch theirs = keeper().latch(name());
         assertThat(theirs.trySetCount(1)).isTrue();

@@ -3,7 +3,6 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DeadlockException;
 import io.lockkeeper.DistributedLock;
@@ -196,7 +195,7 @@ abstract class MultiLockThreadContract extends ApiContract {
     @Test
     void aReaderCannotWriteByWayOfSeveralLocks() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.SHARED));
+        Promise.needed(keeper.guarantees(), Guarantee.SHARED);
         keeper.readWriteLock(name("b")).readLock().lock();
         DistributedLock all = all(keeper, "ab");
         deadlock(all::lock);

@@ -3,7 +3,6 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.ConflictingUseException;
 import io.lockkeeper.DistributedLock;
@@ -132,7 +131,7 @@ abstract class ReadWriteContract extends DowngradeContract {
     @Test
     void aWaitingWriterIsNotOvertakenByLaterReaders() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR));
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         DistributedReadWriteLock third = keeper().readWriteLock(name());
         Lease reader = keeper.readWriteLock(name()).readLock().acquire();
         Future<Lease> writer = keeper().lock(name()).acquireAsync();
@@ -153,7 +152,7 @@ abstract class ReadWriteContract extends DowngradeContract {
     @Test
     void readersThatKeepComingDoNotStarveAWriter() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR));
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         AtomicBoolean end = new AtomicBoolean();
         AtomicInteger reads = new AtomicInteger();
         List<Future<Boolean>> readers = new ArrayList<>();
@@ -280,7 +279,7 @@ abstract class ReadWriteContract extends DowngradeContract {
     @Test
     void aNameThatIsReadIsNoSemaphore() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.PERMITS));
+        Promise.needed(keeper.guarantees(), Guarantee.PERMITS);
         try (Lease reader = keeper.readWriteLock(name()).readLock().acquire()) {
             assertThat(reader.isValid()).isTrue();
             assertThatExceptionOfType(ConflictingUseException.class)

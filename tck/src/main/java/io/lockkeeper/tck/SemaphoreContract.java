@@ -4,7 +4,6 @@ package io.lockkeeper.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.ConflictingUseException;
 import io.lockkeeper.DistributedSemaphore;
@@ -167,7 +166,7 @@ abstract class SemaphoreContract extends ApiContract {
     @Test
     void aLargeClaimIsNotOvertakenBySmallerOnes() throws Exception {
         Lockkeeper keeper = keeper();
-        assumeTrue(keeper.guarantees().has(Guarantee.FAIR));
+        Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         DistributedSemaphore mine = keeper.semaphore(name(), 3);
         DistributedSemaphore other = semaphore(3);
         Lease one = mine.acquire();

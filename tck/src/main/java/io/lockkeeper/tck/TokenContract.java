@@ -3,7 +3,6 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.DistributedReadWriteLock;
@@ -31,7 +30,7 @@ import org.junit.jupiter.api.Test;
 abstract class TokenContract extends StepContract {
     @BeforeEach
     void isFenced() {
-        assumeTrue(guarantees().has(Guarantee.FENCED), "a store that fences");
+        Promise.needed(guarantees(), Guarantee.FENCED);
     }
 
     /** The token of a hold that a new client gets and gives back. */
@@ -293,7 +292,7 @@ abstract class TokenContract extends StepContract {
 
     @Test
     void aHolderThatRaisesTokensIsKnownByThoseOfItsGrant() {
-        assumeTrue(guarantees().has(Guarantee.RAISES_TOKENS), "a store that raises tokens");
+        Promise.needed(guarantees(), Guarantee.RAISES_TOKENS);
         SpiClient client = client();
         Grant drawn = client.hold(name(), exclusive());
         Grant given = new Grant(drawn.claim(), drawn.mode(), drawn.token() + 1_000, 3);

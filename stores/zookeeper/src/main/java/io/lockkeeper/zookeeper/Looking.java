@@ -177,18 +177,19 @@ final class Looking {
                         terms.lease().toMillis(),
                         false)
                 .withTokens(entry.data.token(), entry.data.block(), since);
-        if (confirmed && data.lockDelay() > 0) {
-            Reply reply = session.await(
-                    session.multi(List.of(
-                            Names.arm(session, entry.marker(), data.lockDelay()),
-                            Op.setData(entry.path(), data.bytes(), entry.version))),
-                    "confirmation");
-            if (!reply.isOk()) {
-                throw Failures.of(reply.code(), "confirmation");
+        if (confirmed) {
+            // Whoever inspects the name from now on sees a hold.
+            List<Op> ops = new ArrayList<>(2);
+            if (data.lockDelay() > 0) {
+                ops.add(Names.arm(session, entry.marker(), data.lockDelay()));
             }
-            entry.version++;
-            entry.hasMarker = true;
-        } else if (confirmed || terms.mode() != Mode.EXCLUSIVE) {
+            ops.add(Op.setData(entry.path(), data.bytes(), entry.version));
+            entry.hasMarker = data.lockDelay() > 0;
+            entry.pending = session.multi(ops);
+            if (!desk.settle(entry, session)) {
+                throw new StoreUnavailableException("the claim has gone while it was let in", null);
+            }
+        } else if (terms.mode() != Mode.EXCLUSIVE) {
             // Told to those who look or wait behind us; nobody needs to wait for it.
             entry.pending = session.write(entry.path(), data.bytes(), entry.version);
         }

@@ -3,6 +3,7 @@ package io.lockkeeper.zookeeper;
 
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.LeaseLost.Reason;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
@@ -103,6 +104,7 @@ final class Renewing {
             if (entry.state == Entry.State.GRANTED && isOver(entry)) {
                 ending.expire(entry, session);
             }
+            CompletableFuture<Reply> written = entry.pending;
             if (entry.state == Entry.State.GRANTED && !desk.settle(entry, session)) {
                 desk.drop(entry);
             }
@@ -111,6 +113,10 @@ final class Renewing {
             }
             if (entry.recalled) {
                 return new Renewal.Lost(Reason.BROKEN);
+            }
+            if (written != null && !written.join().isOk()) {
+                // An earlier write of ours came first, whose outcome we did not know: now the version is right.
+                throw new StoreUnavailableException("the renewal was not written", null);
             }
             desk.endsAt(entry, Math.max(entry.endsAt, sent + hold.lease().toNanos()));
             return new Renewal.Kept(Duration.ofNanos(entry.endsAt - sent));

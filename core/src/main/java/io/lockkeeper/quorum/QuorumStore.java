@@ -203,7 +203,12 @@ public final class QuorumStore implements LockStore {
 
     @Override
     public Renewal renew(Renewals batch) {
-        batch.holds().forEach(hold -> checkLease(hold.lease()));
+        for (Renewals.Hold hold : batch.holds()) {
+            checkLease(hold.lease());
+            if (hold.raiseTo() > 0) {
+                guarantees.require(Guarantee.RAISES_TOKENS);
+            }
+        }
         return new Extension(all).run(batch);
     }
 

@@ -8,8 +8,8 @@ import io.lockkeeper.quorum.QuorumSpec.Variant;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,13 +45,14 @@ final class QuorumSearchTest {
     }
 
     @Test
+    @Tag("full")
     void norWhenAMemberLosesItsMemory() {
         assertThat(search(Variant.RIGHT, new Scope(false, true, 1, 1), false, 1_000_000))
                 .isEmpty();
     }
 
     @Test
-    @EnabledIfSystemProperty(named = "lockkeeper.tier", matches = "full|long")
+    @Tag("full")
     void norWhenMembersLoseTheirMemoryAgainAndAgain() {
         assertThat(search(Variant.RIGHT, new Scope(true, true, QuorumSpec.ALWAYS, 1), false, 4_000_000))
                 .isEmpty();

@@ -33,7 +33,7 @@ final class QuorumSimulationTest {
     private static final boolean FULL = !System.getProperty("lockkeeper.tier", "check")
             .toLowerCase(Locale.ROOT)
             .equals("check");
-    private static final int RUNS = FULL ? 20_000 : 200;
+    private static final int RUNS = FULL ? 2_000 : 60;
     private static final int STEPS = 4_000;
 
     private static final QuorumOptions OPTIONS =

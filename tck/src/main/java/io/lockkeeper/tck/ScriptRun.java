@@ -342,9 +342,9 @@ final class ScriptRun {
     void release(int id) {
         ScriptAttempt attempt = granted(id);
         if (attempt != null) {
+            signals.awaitBeforeTheEnd(attempt.ours.id().toString(), signalWait);
             boolean ours = ask(new Command.Release(some(attempt.ourGrant)));
             ScriptJudge.same(ours, store(attempt.ask.client()).release(some(attempt.theirGrant)));
-            signals.spare(attempt.ours.id().toString());
         }
     }
 
@@ -395,9 +395,9 @@ final class ScriptRun {
             if (step.stray()) {
                 attempt.stray();
             }
+            signals.awaitBeforeTheEnd(attempt.ours.id().toString(), signalWait);
             ask(new Command.Withdraw(attempt.ours));
             store(attempt.ask.client()).withdraw(attempt.theirs);
-            signals.spare(attempt.ours.id().toString());
         }
     }
 

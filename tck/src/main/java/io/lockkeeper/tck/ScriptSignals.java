@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * Compares what clients heard with what the model would have told them. Signals are hints: none may come that the model
  * would not have told, and none more often (but for latches, where it does no harm); those that spare a waiter its wait must
  * come where the store promises PUSH. That a lease has run out may stay untold, and so may a grant to one who is just
- * asking, or to one who has given up by the time it would be told.
+ * asking. Who has given up need not be told any more: so what is to come is waited for before a claim is ended.
  */
 final class ScriptSignals {
     private final Clients clients;
@@ -50,9 +50,9 @@ final class ScriptSignals {
         }
     }
 
-    /** The claim's own client has ended it, and need not be told of it any more. */
-    void spare(String claim) {
-        expected.replaceAll(e -> e.about.equals(claim) ? new Expected(e.client, e.what, e.about, false) : e);
+    /** Waits for what must come about a claim that is about to be ended. */
+    void awaitBeforeTheEnd(String claim, Duration wait) {
+        awaitNeeded(expected.stream().filter(e -> e.about.equals(claim)).toList(), wait);
     }
 
     /**
@@ -61,9 +61,7 @@ final class ScriptSignals {
      * @param tokens the claims, and the first tokens of those whose grant is known; 0 for the others
      */
     void compare(Map<String, Long> tokens, Duration wait) {
-        if (clients.store(0).guarantees().has(Guarantee.PUSH)) {
-            awaitNeeded(System.nanoTime() + wait.toNanos());
-        }
+        awaitNeeded(expected, wait);
         tokens.forEach((claim, token) -> {
             List<Clients.Heard> all = clients.heardOf(claim);
             for (Clients.Heard heard : all) {
@@ -78,8 +76,12 @@ final class ScriptSignals {
         });
     }
 
-    private void awaitNeeded(long deadline) {
-        for (Expected e : expected) {
+    private void awaitNeeded(List<Expected> some, Duration wait) {
+        if (!clients.store(0).guarantees().has(Guarantee.PUSH)) {
+            return;
+        }
+        long deadline = System.nanoTime() + wait.toNanos();
+        for (Expected e : some) {
             while (e.needed
                     && !clients.missed()
                     && clients.heardOf(e.about).stream().noneMatch(e::isIn)) {

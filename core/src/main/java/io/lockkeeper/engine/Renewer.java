@@ -184,6 +184,9 @@ final class Renewer implements Timer.Pass {
         for (Pending p : batch.queued) {
             waiting.add(p.claim);
         }
+        if (held.isEmpty() && waiting.isEmpty()) {
+            return; // all have been released meanwhile
+        }
         Renewal renewal;
         try {
             renewal = keeper.steps().renew(lane, new Renewals(held, waiting), sent);

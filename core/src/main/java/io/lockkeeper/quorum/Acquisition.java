@@ -148,7 +148,9 @@ final class Acquisition {
         int written = told.count(kept -> kept);
         long end = footing.end();
         if (written >= all.majority() && end > all.now() && !footing.isBrokenByMajority()) {
-            return new Answer.Granted(choice.get().token(), choice.get().block(), remaining(end), true, all.time());
+            Duration remaining = remaining(end);
+            footing.report(began + remaining.toNanos());
+            return new Answer.Granted(choice.get().token(), choice.get().block(), remaining, true, all.time());
         }
         all.footings().remove(claim.id(), footing);
         clearUp(votes);

@@ -62,6 +62,7 @@ final class Extension {
             all.footings().putIfAbsent(footing.claim().id(), footing);
             heal(item);
         }
+        footing.report(end);
         return new Renewal.Kept(Duration.ofNanos(end - began));
     }
 

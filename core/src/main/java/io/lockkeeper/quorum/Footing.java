@@ -29,6 +29,7 @@ final class Footing {
     private long token;
     private int block;
     private long lastEnd;
+    private long reported;
     private boolean assumed;
     private boolean over;
 
@@ -169,6 +170,16 @@ final class Footing {
         long[] sorted = ends.clone();
         Arrays.sort(sorted);
         return sorted[sorted.length - majority];
+    }
+
+    /** The hold's client is told that it lasts until then. */
+    synchronized void report(long end) {
+        reported = Math.max(reported, end);
+    }
+
+    /** What remains, after that moment, of what its client was told. */
+    synchronized long reportedAfter(long now) {
+        return reported - now;
     }
 
     /** Whether no member has anything of it any more, not even of a hold that is being broken; false before any has. */

@@ -25,6 +25,7 @@ final class Repeat {
         if (footing == null || footing.isOver()) {
             return gone();
         }
+        long began = all.now();
         Round<Duration> left = all.askEveryone(
                 "where a claim of '" + claim.name() + "' stands", member -> leftAt(member, footing, claim.stray()));
         List<Duration> each = new ArrayList<>();
@@ -38,8 +39,13 @@ final class Repeat {
             return gone();
         }
         each.sort(Comparator.reverseOrder());
+        // A member may have begun the lease anew, with the tokens, after the hold was reported.
+        long most = Math.min(each.get(all.majority() - 1).toNanos(), footing.reportedAfter(began));
+        if (most <= 0) {
+            return gone();
+        }
         Grant grant = footing.grant();
-        return new Answer.Granted(grant.token(), grant.block(), each.get(all.majority() - 1), true, all.time());
+        return new Answer.Granted(grant.token(), grant.block(), Duration.ofNanos(most), true, all.time());
     }
 
     private static Duration leftAt(Member member, Footing footing, boolean stray) {

@@ -190,14 +190,14 @@ final class LocalQueue {
         }
     }
 
-    /** Whether a waiter that comes again and again goes on doing so during an outage, as a queued claim would. */
+    /** Whether a waiter that has to claim again goes on doing so during an outage, as a queued claim would. */
     private synchronized boolean ridesOut(Waiter w, Throwable e) {
         boolean rides = e instanceof StoreUnavailableException failure
                 && failure.worthRepeating()
-                && w.refusedAt != 0
+                && w.toldToWaitAt != 0
                 && w.outcome != Waiter.GONE
                 && !shut
-                && now() - w.refusedAt < keeper.config().patience().toNanos();
+                && now() - w.toldToWaitAt < keeper.config().patience().toNanos();
         if (rides) {
             w.working = false;
             w.restUntil = now() + DURING_OUTAGE;
@@ -227,7 +227,9 @@ final class LocalQueue {
             renewed = keeper.steps().renew(hold, want.settings().lease());
         } catch (RuntimeException | Error e) {
             keeper.releaseBehind(hold);
-            failed(w, e);
+            if (!ridesOut(w, e)) {
+                failed(w, e);
+            }
             return;
         }
         if (renewed.outcome() instanceof Renewal.Kept kept) {
@@ -316,8 +318,8 @@ final class LocalQueue {
             goOn();
         } else {
             line.tellThoseWhoTryOnce(Long.MAX_VALUE);
-            w.refusedAt = now();
-            w.restUntil = w.refusedAt + answer.retryAfter().toNanos();
+            w.toldToWaitAt = now();
+            w.restUntil = w.toldToWaitAt + answer.retryAfter().toNanos();
             w.settle(Waiter.REST);
         }
     }
@@ -353,6 +355,7 @@ final class LocalQueue {
                     unusable = hold;
                 } else {
                     driver = w;
+                    w.toldToWaitAt = now();
                     w.toConfirm = hold;
                     w.settle(Waiter.CONFIRM);
                 }
@@ -371,6 +374,10 @@ final class LocalQueue {
         if (pending == p) {
             drop(p);
             goOn();
+            Waiter next = driver;
+            if (next != null) {
+                next.toldToWaitAt = p.lastContact;
+            }
         }
     }
 

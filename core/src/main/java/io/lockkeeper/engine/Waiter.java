@@ -44,8 +44,8 @@ abstract class Waiter {
 
     long restUntil;
 
-    /** When the store last refused it for now; 0 when it has not. */
-    long refusedAt;
+    /** When the store last answered those who wait here that they have to; 0 when it has not. */
+    long toldToWaitAt;
 
     boolean working;
     boolean inLine;

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,9 +37,10 @@ public final class ChildMain {
         final CompletableFuture<Lease> lease = new CompletableFuture<>();
         final CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
         final AtomicInteger told = new AtomicInteger();
+        volatile Thread thread = Thread.currentThread();
 
         void begin(Callable<Lease> acquisition) {
-            daemon(() -> {
+            thread = daemon(() -> {
                 try {
                     lease.complete(acquisition.call().onLost(lost -> {
                         told.incrementAndGet();
@@ -92,6 +94,7 @@ public final class ChildMain {
                 case "permits" -> permits(words[1], words[2], Integer.parseInt(words[3]), millis(words[4]));
                 case "await" -> "held " + await(attempt(words[1]).lease).token();
                 case "state" -> state(attempt(words[1]));
+                case "queued" -> queued(attempt(words[1]).thread);
                 case "loss" -> loss(attempt(words[1]));
                 case "release" -> String.valueOf(await(attempt(words[1]).lease).release());
                 case "write" -> write(attempt(words[1]), Path.of(words[2]), Long.parseLong(words[3]));
@@ -135,6 +138,16 @@ public final class ChildMain {
             return "waiting";
         }
         return await(attempt.lease).isValid() ? "valid" : "invalid";
+    }
+
+    /**
+     * Waits until an attempt that has begun to ask the store has its answer: others see a claim before the one who made it knows
+     * that it is queued, and whoever is paused in between for long has a step that failed.
+     */
+    private static String queued(Thread attempt) throws InterruptedException {
+        Contract.await("the claim is answered", () -> Arrays.stream(attempt.getStackTrace())
+                .noneMatch(frame -> frame.getClassName().equals("io.lockkeeper.engine.Steps")));
+        return "queued";
     }
 
     /** The reason of the loss once it is told, and how often it was. */

@@ -32,6 +32,9 @@ import org.junit.jupiter.api.Test;
 abstract class ErrorsContract extends FaultContract {
     private static final Duration TIMEOUT = Duration.ofMillis(200);
 
+    /** Attempts that one step makes within the timeout are fewer. */
+    private static final int MORE_THAN_ONE_STEP = 20;
+
     private Lockkeeper impatient(FaultyStore store) {
         return keeper(store, b -> b.operationTimeout(TIMEOUT));
     }
@@ -149,6 +152,44 @@ abstract class ErrorsContract extends FaultContract {
         assertThat(waiting.isDone()).isFalse();
         store.up();
         held.release();
+        assertThat(get(waiting).lease().token()).isGreaterThan(held.token());
+    }
+
+    /** To its user it has been waiting all along: that it has to claim again does not make it a new claim. */
+    @Test
+    void aWaiterWhoseSessionIsLostRidesOutTheOutageThatFollows() throws Exception {
+        FaultyStore store = faulty();
+        SignalTap tap = new SignalTap(store);
+        Lockkeeper holder = keeper();
+        Lease held = hold(holder.lock(name(), longLease()));
+        Future<Entry> waiting =
+                queue(keeper(tap.store(), b -> b.operationTimeout(TIMEOUT).patience(LONG))
+                        .lock(name(), longLease()));
+        awaitWaiters(holder, name(), 1);
+        store.down();
+        int before = store.count(StepKind.CLAIM);
+        await("it claims in vain for longer than a step lasts", () -> {
+            tap.signals().sessionLost("the test says so"); // again, as its first claim may not have been answered
+            return store.count(StepKind.CLAIM) >= before + MORE_THAN_ONE_STEP;
+        });
+        assertThat(waiting.isDone()).isFalse();
+        store.up();
+        assertThat(held.release()).isTrue();
+        assertThat(get(waiting).lease().token()).isGreaterThan(held.token());
+    }
+
+    @Test
+    void aWaiterThatCannotTakeUpItsGrantClaimsAgain() throws Exception {
+        FaultyStore store = faulty();
+        Lockkeeper holder = keeper();
+        Lease held = hold(holder.lock(name(), longLease()));
+        Future<Entry> waiting = queue(
+                keeper(store, b -> b.operationTimeout(TIMEOUT).patience(LONG)).lock(name(), fixed(60_000)));
+        awaitWaiters(holder, name(), 1);
+        for (int i = 0; i < MORE_THAN_ONE_STEP; i++) {
+            store.fail(StepKind.RENEW);
+        }
+        assertThat(held.release()).isTrue();
         assertThat(get(waiting).lease().token()).isGreaterThan(held.token());
     }
 

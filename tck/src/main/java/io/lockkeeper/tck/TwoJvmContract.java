@@ -277,6 +277,7 @@ abstract class TwoJvmContract extends Contract {
         ChildJvm child = child();
         child.acquire("a", name, lease());
         awaitWaiters(here, name, 1);
+        assertThat(child.ask("queued", "a")).isEqualTo("queued");
         Future<Lease> next = queue(name, 2);
         child.pause();
         assertThat(holder.release()).isTrue();

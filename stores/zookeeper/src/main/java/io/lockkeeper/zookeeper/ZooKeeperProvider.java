@@ -17,6 +17,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Opens {@code zookeeper://[USER:SECRET@]HOST[:PORT],…[/CHROOT]}. Whoever has authenticated, by these credentials (digest) or as
@@ -67,7 +68,26 @@ public final class ZooKeeperProvider implements StoreProvider {
         }
         CuratorFramework curator = builder.build();
         curator.start();
-        return new ZooKeeperStore(curator, address.chroot + "/" + prefix, acl, timeout, notBefore, curator::close);
+        return new ZooKeeperStore(
+                curator, address.chroot + "/" + prefix, acl, timeout, notBefore, last -> close(curator, last));
+    }
+
+    /** Returns when the session has ended: the client goes on to sleep a tenth of a second for its socket's sake. */
+    private static void close(CuratorFramework curator, @Nullable Session session) {
+        Thread closing = new Thread(curator::close, "lockkeeper-zookeeper-close");
+        closing.setDaemon(false); // it is soon over, and nothing is left half closed
+        closing.start();
+        boolean interrupted = false;
+        while (closing.isAlive() && (session == null || session.zk.getState().isAlive())) {
+            try {
+                closing.join(1);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static List<ACL> acl(String which) {

@@ -26,6 +26,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.CreateMode;
@@ -56,7 +57,7 @@ public final class ZooKeeperStore implements LockStore {
     private final Latches latches;
     private final Mail mail;
     private final Worker worker;
-    private final Runnable onClose;
+    private final Consumer<@Nullable Session> onClose;
     private volatile @Nullable String id;
 
     ZooKeeperStore(
@@ -65,7 +66,7 @@ public final class ZooKeeperStore implements LockStore {
             List<ACL> acl,
             Duration operationTimeout,
             long sessionsNotBefore,
-            Runnable onClose) {
+            Consumer<@Nullable Session> onClose) {
         Ticker ticker = Ticker.SYSTEM;
         desk = new Desk(ticker, new Layout(root));
         mail = new Mail(desk);
@@ -115,7 +116,7 @@ public final class ZooKeeperStore implements LockStore {
         PathUtils.validatePath(root);
         String namespace = curator.getNamespace();
         String path = (namespace == null || namespace.isEmpty() ? "" : "/" + namespace) + root;
-        return new ZooKeeperStore(curator, path, List.copyOf(acl), operationTimeout, Long.MIN_VALUE / 2, () -> {});
+        return new ZooKeeperStore(curator, path, List.copyOf(acl), operationTimeout, Long.MIN_VALUE / 2, session -> {});
     }
 
     private void sessionEnded(Session session, String why) {
@@ -233,6 +234,6 @@ public final class ZooKeeperStore implements LockStore {
     public void close() {
         sessions.close();
         worker.close();
-        onClose.run();
+        onClose.accept(sessions.peek());
     }
 }

@@ -81,8 +81,8 @@ class EnsembleTest {
 
     @Test
     void holdsAndWaitersOutliveALeaderThatIsStopped() throws Exception {
-        try (Lockkeeper holder = keeper(ensemble.addresses(), "60s");
-                Lockkeeper other = keeper(ensemble.addresses(), "60s")) {
+        try (Lockkeeper holder = keeper(ensemble.addresses(), "30s");
+                Lockkeeper other = keeper(ensemble.addresses(), "30s")) {
             Lease lease = holder.lock("stopped", LEASE).acquire();
             CompletableFuture<Lease> waiting = other.lock("stopped", LEASE).acquireAsync();
             awaitWaiter(holder, "stopped");

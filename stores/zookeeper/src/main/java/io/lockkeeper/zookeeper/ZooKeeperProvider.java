@@ -75,7 +75,7 @@ public final class ZooKeeperProvider implements StoreProvider {
     /** Returns when the session has ended: the client goes on to sleep a tenth of a second for its socket's sake. */
     private static void close(CuratorFramework curator, @Nullable Session session) {
         Thread closing = new Thread(curator::close, "lockkeeper-zookeeper-close");
-        closing.setDaemon(false); // it is soon over, and nothing is left half closed
+        closing.setDaemon(true);
         closing.start();
         boolean interrupted = false;
         while (closing.isAlive() && (session == null || session.zk.getState().isAlive())) {

@@ -21,10 +21,11 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestClassOrder(ClassOrderer.OrderAnnotation.class)
 public abstract class LockStoreTck {
-    /** Groups that take long begin first, and those that run alone come last: where groups run beside each other, few wait. */
-    private static final int LONG = 1;
-
-    private static final int ALONE = Integer.MAX_VALUE;
+    // Where groups run beside each other, JUnit's threads begin at both ends: three in front, one at the back. So
+    // groups that take
+    // long are there, and those that run alone where all meet: few have to wait for them.
+    private static final int ALONE = Order.DEFAULT + 1;
+    private static final int BACK = Order.DEFAULT + 2;
 
     private StoreFixture fixture;
 
@@ -68,7 +69,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(9)
     class Rule04NoGhosts extends NoGhostsContract {
         @Override
         StoreFixture fixture() {
@@ -94,7 +95,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(6)
     class Rule07HandOver extends HandOverContract {
         @Override
         StoreFixture fixture() {
@@ -103,7 +104,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(7)
     class Rule08LostSignals extends LostSignalsContract {
         @Override
         StoreFixture fixture() {
@@ -112,7 +113,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(5)
     class Rule09Validity extends ValidityContract {
         @Override
         StoreFixture fixture() {
@@ -121,7 +122,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(BACK + 1)
     class Rule10Loss extends LossContract {
         @Override
         StoreFixture fixture() {
@@ -130,7 +131,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(BACK)
     class Rule11Errors extends ErrorsContract {
         @Override
         StoreFixture fixture() {
@@ -139,7 +140,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(3)
     class Rule12LockDelay extends LockDelayContract {
         @Override
         StoreFixture fixture() {
@@ -156,7 +157,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(3)
     class Rule14Lanes extends LaneContract {
         @Override
         StoreFixture fixture() {
@@ -165,7 +166,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(2)
     class Rule15Renewal extends RenewalContract {
         @Override
         StoreFixture fixture() {
@@ -182,7 +183,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(8)
     class Misuse extends MisuseContract {
         @Override
         StoreFixture fixture() {
@@ -263,7 +264,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(1)
     class TwoJvms extends TwoJvmContract {
         @Override
         StoreFixture fixture() {
@@ -290,7 +291,7 @@ public abstract class LockStoreTck {
     }
 
     @Nested
-    @Order(LONG)
+    @Order(4)
     class Histories extends HistoryContract {
         @Override
         StoreFixture fixture() {

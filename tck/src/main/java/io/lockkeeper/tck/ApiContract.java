@@ -31,7 +31,7 @@ abstract class ApiContract extends Contract {
         return LockOptions.defaults().lease(longer(Duration.ofSeconds(1), keeper));
     }
 
-    private static Duration longer(Duration wanted, Lockkeeper keeper) {
+    static Duration longer(Duration wanted, Lockkeeper keeper) {
         Duration shortest = keeper.guarantees().shortestLease();
         return wanted.compareTo(shortest) < 0 ? shortest : wanted;
     }

@@ -11,6 +11,7 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.Ticker;
 import io.lockkeeper.testservers.ZooKeeperServer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -70,6 +71,14 @@ class HazardsTest {
                         && curator.getZookeeperClient().getZooKeeper() != old);
     }
 
+    /** Whether Curator's waiter has its node and watches another: the node alone is seen before its maker knows of it. */
+    private static boolean watches(Thread waiter) {
+        StackTraceElement[] stack = waiter.getStackTrace();
+        return waiter.getState() == Thread.State.WAITING
+                && Arrays.stream(stack).anyMatch(frame -> frame.getMethodName().equals("internalLockLoop"))
+                && Arrays.stream(stack).noneMatch(frame -> frame.getClassName().startsWith("org.apache.zookeeper."));
+    }
+
     /** CURATOR-604: shows that the next test can fail. */
     @Test
     void curatorsOwnMutexIsGrantedOnANodeOfASessionThatDied() throws Exception {
@@ -93,7 +102,7 @@ class HazardsTest {
                     "waiter");
             waiter.setDaemon(true);
             waiter.start();
-            await().atMost(LONG).until(() -> first.getParticipantNodes().size() == 2);
+            await().atMost(LONG).until(() -> first.getParticipantNodes().size() == 2 && watches(waiter));
             loseSession(b);
             first.release();
             assertThat(acquired.await(60, TimeUnit.SECONDS)).isTrue();

@@ -25,14 +25,33 @@ final class Guardian {
     /** It ignores what a terminal or a build tool sends to the whole process group, for it is needed just then. */
     private static final String SCRIPT = """
             trap '' HUP INT TERM
-            pids=' '
+            began() { # sets when: a number may have become another's meanwhile
+                when=
+                if read -r line 2>/dev/null <"/proc/$1/stat"; then
+                    set -- ${line##*) }
+                    when=${20}
+                fi
+            }
+            all=' '
             while read -r verb pid; do
                 case $verb in
-                    watch) pids="$pids$pid " ;;
-                    forget) case $pids in *" $pid "*) pids="${pids%% $pid *} ${pids#* $pid }" ;; esac ;;
+                    watch)
+                        began "$pid"
+                        all="$all$pid:$when "
+                        ;;
+                    forget)
+                        case $all in *" $pid:"*)
+                            rest=${all#* "$pid":}
+                            all="${all%% "$pid":*} ${rest#* }"
+                            ;;
+                        esac
+                        ;;
                 esac
             done
-            for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+            for one in $all; do
+                began "${one%%:*}"
+                if [ "$when" = "${one#*:}" ]; then kill -KILL "${one%%:*}" 2>/dev/null; fi
+            done
             for attempt in 1 2 3 4 5; do rm -rf "$1" && break; sleep 1; done
             """;
 

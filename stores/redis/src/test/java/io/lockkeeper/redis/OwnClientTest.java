@@ -87,9 +87,7 @@ class OwnClientTest {
                         .clientConfig(PATIENT)
                         .build()) {
             locksAreKept(client);
-            assertThat(client.getPool().getNumActive())
-                    .as("connections not given back")
-                    .isZero();
+            Admin.await("connections are given back", () -> client.getPool().getNumActive() == 0);
         }
     }
 

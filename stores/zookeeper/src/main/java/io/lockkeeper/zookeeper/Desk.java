@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What this client has in the store, who listens, and what all steps need. */
 final class Desk {
+    /** The same for all stores of this JVM, which can then be compared. */
+    private static final long EPOCH_MICROS = System.currentTimeMillis() * 1_000 - Ticker.SYSTEM.nanos() / 1_000;
+
     /** More names than these are not remembered to be in use by others. */
     private static final int BUSY_AT_MOST = 10_000;
 
@@ -35,14 +38,12 @@ final class Desk {
 
     private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
-    private final long epochMicros;
     private volatile @Nullable Worker worker;
 
     Desk(Ticker ticker, Layout layout) {
         this.ticker = ticker;
         this.layout = layout;
         this.names = new Names(ticker);
-        this.epochMicros = System.currentTimeMillis() * 1_000 - ticker.nanos() / 1_000;
     }
 
     void worker(Worker w) {
@@ -55,7 +56,11 @@ final class Desk {
      * and what is still on the wire is fenced off.
      */
     StoreTime time() {
-        return new StoreTime(1, epochMicros + ticker.nanos() / 1_000);
+        return time(ticker.nanos());
+    }
+
+    private static StoreTime time(long nanos) {
+        return new StoreTime(1, EPOCH_MICROS + nanos / 1_000);
     }
 
     // ---- Signals ----
@@ -150,7 +155,7 @@ final class Desk {
                 entry.data.block(),
                 Duration.ofNanos(entry.endsAt - at),
                 entry.isConfirmed(),
-                time());
+                time(at));
     }
 
     Answer.Refused refused(Answer.Why why, String detail) {

@@ -11,7 +11,8 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /** Spring Integration's {@link RedisLockRegistry}, which looks every 100 ms or is told by a channel. */
 final class SpringContender implements Contender {
-    private static final int KEEPERS = 16;
+    /** A few local locks serve all names: several threads with many names each would wait for each other for ever. */
+    private static final int KEEPERS = 1;
 
     private final LettuceConnectionFactory connections;
     private final RedisLockRegistry.RedisLockType type;

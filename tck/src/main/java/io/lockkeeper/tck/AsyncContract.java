@@ -282,7 +282,7 @@ abstract class AsyncContract extends ApiContract {
     void aFutureFailsWhenTheStoreCannotBeAsked() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(50))
+                .operationTimeout(Duration.ofMillis(500))
                 .build());
         Lease lease = get(keeper.lock(name("y")).acquireAsync());
         store.down();

@@ -262,7 +262,7 @@ abstract class CloseContract extends ClosedContract {
     void closeEndsAlsoWhenTheStoreIsAway() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(50))
+                .operationTimeout(Duration.ofMillis(500))
                 .build());
         Lockkeeper other = keeper();
         closing(other.lock(name("busy")).acquire());

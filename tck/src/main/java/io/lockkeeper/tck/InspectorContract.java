@@ -292,7 +292,7 @@ abstract class InspectorContract extends ApiContract {
     void anUnreachableStoreIsAnErrorAndNotAnEmptyAnswer() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(50))
+                .operationTimeout(Duration.ofMillis(500))
                 .build());
         Inspector inspector = keeper.inspector();
         Lease lease = keeper.lock(name()).acquire();

@@ -97,7 +97,7 @@ abstract class LatchFaultContract extends ApiContract {
     void anUnreachableStoreIsAnErrorAndNeverAnOpenLatch() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(100))
+                .operationTimeout(Duration.ofMillis(500))
                 .patience(Duration.ofMillis(300))
                 .build());
         DistributedLatch mine = keeper.latch(name());

@@ -180,7 +180,7 @@ abstract class MultiLockContract extends MultiLockThreadContract {
     void everyPartIsReleasedAlsoWhenOneFails(String failing) throws Exception {
         FaultyStore store = faulty();
         Lockkeeper fails = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(50))
+                .operationTimeout(Duration.ofMillis(500))
                 .build());
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
@@ -202,7 +202,7 @@ abstract class MultiLockContract extends MultiLockThreadContract {
     void anAttemptThatFailsGivesBackWhatItHad() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper fails = closing(Lockkeeper.builder(store)
-                .operationTimeout(Duration.ofMillis(50))
+                .operationTimeout(Duration.ofMillis(500))
                 .build());
         Lockkeeper keeper = keeper();
         DistributedLock all = DistributedLock.all(keeper.lock(name("a")), fails.lock(name("b")));

@@ -82,12 +82,22 @@ class HazardsTest {
     /** CURATOR-604: shows that the next test can fail. */
     @Test
     void curatorsOwnMutexIsGrantedOnANodeOfASessionThatDied() throws Exception {
+        boolean twoHaveIt = false;
+        for (int i = 0; i < 20 && !twoHaveIt; i++) { // it depends on what Curator's waiter is just doing
+            twoHaveIt = curatorLetsTwoIn("/curator-604-" + i);
+        }
+        assertThat(twoHaveIt)
+                .as("two have it: the second was let in on a node that then went with its session")
+                .isTrue();
+    }
+
+    private boolean curatorLetsTwoIn(String path) throws Exception {
         try (CuratorFramework a = curator();
                 CuratorFramework b = curator();
                 CuratorFramework c = curator()) {
-            InterProcessMutex first = new InterProcessMutex(a, "/curator-604");
-            InterProcessMutex second = new InterProcessMutex(b, "/curator-604");
-            InterProcessMutex third = new InterProcessMutex(c, "/curator-604");
+            InterProcessMutex first = new InterProcessMutex(a, path);
+            InterProcessMutex second = new InterProcessMutex(b, path);
+            InterProcessMutex third = new InterProcessMutex(c, path);
             first.acquire();
             CountDownLatch acquired = new CountDownLatch(1);
             Thread waiter = new Thread(
@@ -105,12 +115,9 @@ class HazardsTest {
             await().atMost(LONG).until(() -> first.getParticipantNodes().size() == 2 && watches(waiter));
             loseSession(b);
             first.release();
-            assertThat(acquired.await(60, TimeUnit.SECONDS)).isTrue();
-            assertThat(third.acquire(60, TimeUnit.SECONDS))
-                    .as("two have it: the second was let in on a node that then went with its session")
-                    .isTrue();
-            assertThat(second.isAcquiredInThisProcess()).isTrue();
-            third.release();
+            return acquired.await(10, TimeUnit.SECONDS)
+                    && third.acquire(10, TimeUnit.SECONDS)
+                    && second.isAcquiredInThisProcess();
         }
     }
 

@@ -46,6 +46,46 @@ public interface Fence {
         }
     }
 
+    /**
+     * What a resource has seen of one name: the rule of a fence, for whoever keeps marks with a resource of his own.
+     *
+     * @param exclusive the largest token of a writer
+     * @param shared the largest token of a reader
+     */
+    record Marks(long exclusive, long shared) {
+        /** Of a name that nobody has entered with. */
+        public static final Marks NONE = new Marks(0, 0);
+
+        /**
+         * The marks after this hold has entered.
+         *
+         * @throws StaleTokenException when a later holder has been here
+         * @throws IllegalArgumentException for a hold of permits
+         */
+        public Marks enter(Sequencer sequencer) {
+            refusePermits(sequencer);
+            long token = sequencer.token();
+            boolean isWriter = sequencer.mode() == Mode.EXCLUSIVE;
+            long latest = isWriter ? Math.max(exclusive, shared) : exclusive;
+            if (token < latest || (token == latest && !isWriter)) {
+                throw new StaleTokenException(sequencer.name(), token, latest);
+            }
+            return isWriter ? new Marks(token, shared) : new Marks(exclusive, Math.max(shared, token));
+        }
+
+        /**
+         * Makes sure that the hold has a token that can be compared.
+         *
+         * @throws IllegalArgumentException for a hold of permits
+         */
+        public static void refusePermits(Sequencer sequencer) {
+            if (sequencer.mode() == Mode.PERMITS) {
+                throw new IllegalArgumentException("'" + sequencer.name()
+                        + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
+            }
+        }
+    }
+
     /** A fence around something in this JVM's memory. */
     static InMemory inMemory() {
         return new InMemory();
@@ -55,13 +95,12 @@ public interface Fence {
     final class InMemory implements Fence {
         private final Map<String, Marks> marks = new HashMap<>();
 
-        private record Marks(long exclusive, long shared) {}
-
         private InMemory() {}
 
         @Override
         public synchronized void enter(Sequencer sequencer) {
-            marks.put(sequencer.name(), admit(sequencer));
+            Marks known = marks.getOrDefault(sequencer.name(), Marks.NONE);
+            marks.put(sequencer.name(), known.enter(sequencer));
         }
 
         /**
@@ -80,30 +119,6 @@ public interface Fence {
         public synchronized <T> T write(Lease lease, Callable<T> write) throws Exception {
             enter(lease);
             return write.call();
-        }
-
-        private Marks admit(Sequencer sequencer) {
-            Marks known = marks.getOrDefault(sequencer.name(), new Marks(0, 0));
-            long token = sequencer.token();
-            return switch (sequencer.mode()) {
-                case EXCLUSIVE -> {
-                    long latest = Math.max(known.exclusive, known.shared);
-                    if (token < latest) {
-                        throw new StaleTokenException(sequencer.name(), token, latest);
-                    }
-                    yield new Marks(token, known.shared);
-                }
-                case SHARED -> {
-                    if (token <= known.exclusive) {
-                        throw new StaleTokenException(sequencer.name(), token, known.exclusive);
-                    }
-                    yield new Marks(known.exclusive, Math.max(known.shared, token));
-                }
-                case PERMITS ->
-                    throw new IllegalArgumentException(
-                            "'" + sequencer.name()
-                                    + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
-            };
         }
     }
 }

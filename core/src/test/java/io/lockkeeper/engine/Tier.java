@@ -2,11 +2,11 @@
 package io.lockkeeper.engine;
 
 /** How much to test: the system property {@code lockkeeper.tier} is {@code check} (the default), {@code full} or {@code long}. */
-final class Tier {
+public final class Tier {
     private Tier() {}
 
     /** The number for this tier. */
-    static int pick(int check, int full, int night) {
+    public static int pick(int check, int full, int night) {
         return switch (System.getProperty("lockkeeper.tier", "check")) {
             case "full" -> full;
             case "long" -> night;

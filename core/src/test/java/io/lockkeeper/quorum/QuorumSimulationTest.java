@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.engine.Tier;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -30,10 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * overlap as long as no clock jumps ahead, and tokens rise whatever happens.
  */
 final class QuorumSimulationTest {
-    private static final boolean FULL = !System.getProperty("lockkeeper.tier", "check")
-            .toLowerCase(Locale.ROOT)
-            .equals("check");
-    private static final int RUNS = FULL ? 2_000 : 60;
+    private static final int RUNS = Tier.pick(60, 2_000, 20_000);
     private static final int STEPS = 4_000;
 
     private static final QuorumOptions OPTIONS =

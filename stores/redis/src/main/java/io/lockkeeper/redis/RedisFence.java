@@ -3,7 +3,6 @@ package io.lockkeeper.redis;
 
 import io.lockkeeper.Fence;
 import io.lockkeeper.Lease;
-import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StaleTokenException;
 import java.util.ArrayList;
@@ -124,10 +123,7 @@ public final class RedisFence implements Fence {
         List<String> allKeys = new ArrayList<>();
         List<String> allArguments = new ArrayList<>(List.of(Integer.toString(tokens.size())));
         for (Sequencer token : tokens) {
-            if (token.mode() == Mode.PERMITS) {
-                throw new IllegalArgumentException("'" + token.name()
-                        + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
-            }
+            Marks.refusePermits(token);
             allKeys.add(marks.apply(token.name()));
             allArguments.add(Words.mode(token.mode()));
             allArguments.add(Long.toString(token.token()));

@@ -3,7 +3,6 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.Fence;
 import io.lockkeeper.Lease;
-import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StaleTokenException;
 import io.lockkeeper.StoreUnavailableException;
@@ -40,8 +39,6 @@ import org.jspecify.annotations.Nullable;
 public final class JdbcFence implements Fence {
     private final Connection connection;
     private final Sql sql;
-
-    private record Marks(long exclusive, long shared) {}
 
     private JdbcFence(Connection connection, Sql sql) {
         this.connection = connection;
@@ -109,25 +106,15 @@ public final class JdbcFence implements Fence {
     }
 
     private void enterInTransaction(Sequencer sequencer) throws SQLException {
-        if (sequencer.mode() == Mode.PERMITS) {
-            throw new IllegalArgumentException("'" + sequencer.name()
-                    + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
-        }
+        Marks.refusePermits(sequencer); // before any I/O
         String name = NameCode.encode(sequencer.name());
-        long token = sequencer.token();
-        boolean isWriter = sequencer.mode() == Mode.EXCLUSIVE;
         Marks known = lock(name);
-        long latest = isWriter ? Math.max(known.exclusive, known.shared) : known.exclusive;
-        if (token < latest || (token == latest && !isWriter)) {
-            throw new StaleTokenException(sequencer.name(), token, latest);
-        }
-        Marks raised =
-                isWriter ? new Marks(token, known.shared) : new Marks(known.exclusive, Math.max(known.shared, token));
+        Marks raised = known.enter(sequencer);
         if (!raised.equals(known)) {
             sql.execute(
                     connection,
                     "fence_update",
-                    Map.of("name", name, "exclusive", raised.exclusive, "shared", raised.shared));
+                    Map.of("name", name, "exclusive", raised.exclusive(), "shared", raised.shared()));
         }
     }
 

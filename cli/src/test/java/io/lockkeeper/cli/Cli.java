@@ -125,7 +125,17 @@ final class Cli {
 
         /** Waits until it has said so. */
         Running says(String text) {
-            Await.until(() -> out().contains(text));
+            Await.until(() -> {
+                boolean ended = !process.isAlive(); // looked at first: what it says, it says before
+                if (out().contains(text)) {
+                    return true;
+                }
+                if (ended) {
+                    throw new AssertionError("the command ended with " + process.exitValue() + " and had not said '"
+                            + text + "': " + out() + err());
+                }
+                return false;
+            });
             return this;
         }
 

@@ -102,6 +102,15 @@ final class Admin {
                         TreeMap::new));
     }
 
+    /** How often it has answered with an error of this kind. */
+    long errors(String kind) {
+        return text("INFO", "errorstats")
+                .lines()
+                .filter(line -> line.startsWith("errorstat_" + kind + ":"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("^.*count=(\\d+).*", "$1")))
+                .sum();
+    }
+
     /** How often each command was sent by a store. */
     Map<String, Long> sent() {
         Map<String, Long> sent = commands();

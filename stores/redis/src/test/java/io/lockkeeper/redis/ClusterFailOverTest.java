@@ -196,15 +196,20 @@ class ClusterFailOverTest {
             String targetId = target.text("CLUSTER", "MYID");
             target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
             source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
-            CompletableFuture<Lease> late = b.lock(name, LONG_LEASE.fair(true)).acquireAsync(); // TRYAGAIN for now
+            CompletableFuture<Lease> late = b.lock(name, LONG_LEASE.fair(true)).acquireAsync();
+            Admin.await("there are keys on both sides", () -> source.errors("TRYAGAIN") > 0);
             List<String> move =
                     new ArrayList<>(List.of(to.host(), Integer.toString(to.port()), "", "0", "20000", "KEYS"));
             ((List<?>) source.ask("CLUSTER", "GETKEYSINSLOT", slot, "1000")).forEach(key -> move.add(Admin.text(key)));
             source.ask("MIGRATE", move.toArray(String[]::new));
+            assertThat(a.inspector().check(held.sequencer())).isTrue();
+            assertThat(source.errors("ASK")).isPositive();
+            assertThat(source.errors("MOVED")).isZero();
             for (RedisServer master : List.of(to, from, cluster.servers().get(2))) {
                 new Admin(master).ask("CLUSTER", "SETSLOT", slot, "NODE", targetId);
             }
             assertThat(a.inspector().check(held.sequencer())).isTrue();
+            assertThat(source.errors("MOVED")).isPositive();
             assertThat(held.release()).isTrue();
             Lease next = waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
             assertThat(next.token()).isGreaterThan(held.token());
@@ -213,6 +218,38 @@ class ClusterFailOverTest {
             Admin.await(
                     "its lane is the other shard",
                     () -> store.lane(name).toString().equals(to.address()));
+        }
+    }
+
+    @Test
+    void aSlotThatNobodyServesIsAnErrorThatPasses() throws Exception { // CLUSTERDOWN
+        RedisServer owner = cluster.servers().get(0);
+        String name = namesOn(owner).get(0);
+        String slot = Integer.toString(Keys.slot(Keys.bucket(name)));
+        try (Lockkeeper a = keeper(Duration.ofSeconds(2));
+                Lockkeeper b = keeper(Duration.ofSeconds(2));
+                Lockkeeper c = keeper(Duration.ofSeconds(2))) {
+            Lease held = a.lock(name, LONG_LEASE).acquire();
+            CompletableFuture<Lease> waiting = b.lock(name, LONG_LEASE).acquireAsync();
+            Admin.await(
+                    "it waits", () -> a.inspector().inspect(name).orElseThrow().waiters() == 1);
+            for (RedisServer server : cluster.servers()) {
+                new Admin(server).ask("CLUSTER", "DELSLOTS", slot);
+            }
+            for (int i = 0; i < 2; i++) { // the server says so first, then our own map
+                assertThatThrownBy(() -> c.lock(name, LONG_LEASE).tryAcquire())
+                        .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
+                                .isTrue())
+                        .hasMessageContaining("CLUSTERDOWN");
+            }
+            assertThat(new Admin(owner).errors("CLUSTERDOWN")).isPositive();
+            assertThat(held.isValid()).isTrue();
+            new Admin(owner).ask("CLUSTER", "ADDSLOTS", slot);
+            Admin.await("it is served again", () -> a.inspector().check(held.sequencer()));
+            assertThat(held.release()).isTrue();
+            try (Lease next = waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS)) {
+                assertThat(next.token()).isGreaterThan(held.token());
+            }
         }
     }
 }

@@ -11,7 +11,6 @@ import io.lockkeeper.testservers.RedisServer;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.Key;
 import java.security.KeyStore;
 import java.util.Base64;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +28,8 @@ class TlsTest {
     @TempDir
     static Path folder;
 
+    private static Path certificate;
+    private static Path key;
     private static RedisServer server;
 
     @BeforeAll
@@ -63,10 +64,13 @@ class TlsTest {
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD.toCharArray());
         }
-        Key key = keys.getKey("redis", PASSWORD.toCharArray());
-        Path certificate =
+        certificate =
                 pem("cert.pem", "CERTIFICATE", keys.getCertificate("redis").getEncoded());
-        server = RedisServer.startTls(certificate, pem("key.pem", "PRIVATE KEY", key.getEncoded()));
+        key = pem(
+                "key.pem",
+                "PRIVATE KEY",
+                keys.getKey("redis", PASSWORD.toCharArray()).getEncoded());
+        server = RedisServer.startTls(certificate, key);
     }
 
     private static Path pem(String file, String what, byte[] bytes) throws Exception {
@@ -99,6 +103,33 @@ class TlsTest {
         try (Lockkeeper keeper = Lockkeeper.connect("rediss://localhost:" + server.port() + "?operationTimeout=10s");
                 Lease lease = keeper.lock("a").acquire()) {
             assertThat(lease.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void aQuorumIsKeptOverTls() throws Exception {
+        trust();
+        try (RedisServer second = RedisServer.startTls(certificate, key);
+                RedisServer third = RedisServer.startTls(certificate, key);
+                Lockkeeper keeper = Lockkeeper.connect("redlocks://localhost:" + server.port() + ",localhost:"
+                        + second.port() + ",localhost:" + third.port() + "?operationTimeout=10s")) {
+            Lease lease = keeper.lock("a").acquire();
+            assertThat(lease.isValid()).isTrue();
+            third.kill();
+            assertThat(keeper.lock("a").tryAcquire())
+                    .as("the others still know")
+                    .isEmpty();
+            assertThat(lease.release()).isTrue();
+        }
+    }
+
+    @Test
+    void aQuorumWhoseCertificatesNobodyTrustsIsRefusedAtOnce() { // H54
+        String members = String.join(",", "localhost:" + server.port(), "127.0.0.1:" + server.port(), "localhost:1");
+        try (Lockkeeper keeper = Lockkeeper.connect("redlocks://" + members + "?operationTimeout=10s")) {
+            assertThatThrownBy(() -> keeper.lock("a").acquire())
+                    .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
+                            .isFalse());
         }
     }
 

@@ -6,6 +6,7 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.StoreTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,11 +26,11 @@ final class Repeat {
         if (footing == null || footing.isOver()) {
             return gone();
         }
-        long began = all.now();
         Round<Duration> left = all.askEveryone(
                 "where a claim of '" + claim.name() + "' stands", member -> leftAt(member, footing, claim.stray()));
         List<Duration> each = new ArrayList<>();
-        long now = all.now();
+        StoreTime at = all.time();
+        long now = all.now(); // not before that
         for (Member member : all.members()) {
             Duration said = left.answer(member.number());
             each.add(said != null ? said : footing.leftAt(member.number(), now)); // or what it last gave
@@ -40,12 +41,12 @@ final class Repeat {
         }
         each.sort(Comparator.reverseOrder());
         // A member may have begun the lease anew, with the tokens, after the hold was reported.
-        long most = Math.min(each.get(all.majority() - 1).toNanos(), footing.reportedAfter(began));
+        long most = Math.min(each.get(all.majority() - 1).toNanos(), footing.reportedAfter(now));
         if (most <= 0) {
             return gone();
         }
         Grant grant = footing.grant();
-        return new Answer.Granted(grant.token(), grant.block(), Duration.ofNanos(most), true, all.time());
+        return new Answer.Granted(grant.token(), grant.block(), Duration.ofNanos(most), true, at);
     }
 
     private static Duration leftAt(Member member, Footing footing, boolean stray) {

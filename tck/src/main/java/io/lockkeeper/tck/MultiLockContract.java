@@ -11,6 +11,7 @@ import io.lockkeeper.KeeperClosedException;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LeaseLostException;
+import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
@@ -319,6 +320,24 @@ abstract class MultiLockContract extends MultiLockThreadContract {
             assertThat(lease.renew(Duration.ofMinutes(5))).isTrue();
             assertThat(expiresIn(name("a"))).isGreaterThan(Duration.ofMinutes(2));
             assertThat(expiresIn(name("b"))).isGreaterThan(Duration.ofMinutes(2));
+        }
+    }
+
+    @Test
+    void eachPartHasItsOwnLeaseAlsoAfterAWait() throws Exception {
+        Lockkeeper keeper = keeper();
+        Lockkeeper other = keeper();
+        Lease held = other.lock(name("b")).acquire();
+        LockOptions minutes = LockOptions.defaults().fixedLease(Duration.ofMinutes(4));
+        LockOptions hours = LockOptions.defaults().fixedLease(Duration.ofHours(2));
+        DistributedLock all = DistributedLock.all(keeper.lock(name("a"), minutes), keeper.lock(name("b"), hours));
+        Future<Lease> waits = async(all::acquire);
+        awaitQueued(other, name("b"), 1);
+        assertThat(held.release()).isTrue();
+        try (Lease lease = get(waits)) {
+            assertThat(expiresIn(name("a"))).isBetween(Duration.ofMinutes(1), Duration.ofMinutes(5));
+            assertThat(expiresIn(name("b"))).isBetween(Duration.ofHours(1), Duration.ofHours(3));
+            assertThat(lease.remaining()).isLessThanOrEqualTo(Duration.ofMinutes(4));
         }
     }
 

@@ -115,6 +115,20 @@ abstract class RenewalContract extends FaultContract {
     }
 
     @Test
+    void aLoopOfShortHoldsIsRenewedNoMoreThanALongOne() throws Exception {
+        FaultyStore store = faulty();
+        hold(keeper(store).lock(name("long"), keptSafely()));
+        FaultyStore loops = faulty();
+        DistributedLock lock = keeper(loops).lock(name("short"), keptSafely());
+        while (store.count(StepKind.RENEW) < 7) { // two leases
+            lock.acquire().close();
+        }
+        assertThat(loops.count(StepKind.RENEW))
+                .as("renewals during " + loops.count(StepKind.RELEASE) + " holds")
+                .isLessThanOrEqualTo(2 * store.count(StepKind.RENEW));
+    }
+
+    @Test
     void aLostHoldIsNotRenewed() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);

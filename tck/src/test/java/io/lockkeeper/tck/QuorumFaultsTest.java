@@ -15,7 +15,9 @@ import io.lockkeeper.StaleTokenException;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.quorum.QuorumOptions;
 import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.Terms;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.LateStep;
@@ -154,6 +156,37 @@ class QuorumFaultsTest {
         assertThat(isHeld(attempt)).isFalse();
         awaitEmpty();
         assertThat(isTaken(b)).isFalse();
+    }
+
+    @Test
+    @DisplayName("a repeated claim tells what remains when it is answered, though members take their time")
+    void aRepeatedClaimTellsWhatRemains() throws Exception {
+        QuorumRig.Client a = rig.client();
+        assertThat(isTaken(a)).isFalse(); // the quorum has begun
+        try (SpiClient client = new SpiClient(a.store())) {
+            Terms terms = new Terms(Mode.EXCLUSIVE, 1, 0, LEASE, Duration.ZERO, Duration.ZERO, 1, false, "", "");
+            Claim claim = client.newClaim("a", terms);
+            Answer.Granted first = SpiClient.granted(meanwhile(() -> a.store().claim(claim)));
+            List<Gate> gates = new ArrayList<>();
+            for (FaultyStore connection : a.connections()) {
+                gates.add(connection.pauseAfter(StepKind.RENEW));
+            }
+            CompletableFuture<Answer> repeated =
+                    CompletableFuture.supplyAsync(() -> a.store().claim(claim.asStray()));
+            for (Gate gate : gates) {
+                assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
+            }
+            rig.time.jump(Duration.ofSeconds(1));
+            gates.forEach(Gate::open);
+            Answer.Granted again = SpiClient.granted(meanwhile(() -> get(repeated)));
+            assertThat(again.token()).isEqualTo(first.token());
+            long passed = again.at().micros() - first.at().micros();
+            assertThat(passed).isGreaterThanOrEqualTo(1_000_000);
+            assertThat(again.remaining())
+                    .isPositive()
+                    .isLessThanOrEqualTo(
+                            first.remaining().minusNanos(passed * 1_000).plusMillis(1));
+        }
     }
 
     private static boolean isHeld(CompletableFuture<Optional<Lease>> attempt) throws Exception {

@@ -114,7 +114,7 @@ final class QuorumRig implements AutoCloseable {
     }
 
     /** A client with its connections. */
-    record Client(Lockkeeper keeper, List<FaultyStore> connections) {
+    record Client(Lockkeeper keeper, QuorumStore store, List<FaultyStore> connections) {
         FaultyStore to(int member) {
             return connections.get(member);
         }
@@ -145,7 +145,7 @@ final class QuorumRig implements AutoCloseable {
         toClose.push(store);
         Lockkeeper keeper = Lockkeeper.on(store);
         toClose.push(keeper);
-        return new Client(keeper, connections);
+        return new Client(keeper, store, connections);
     }
 
     /** A connection to whatever the server's memory is at the time of each step. */

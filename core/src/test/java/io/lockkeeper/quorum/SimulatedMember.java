@@ -59,6 +59,7 @@ final class SimulatedMember implements LockStore {
     private Grant anchor;
     private @Nullable Fate fate;
     private boolean ahead;
+    private boolean hasBeenAhead;
 
     SimulatedMember(LongSupplier nanos, @Nullable Mistake mistake) {
         this.nanos = nanos;
@@ -106,10 +107,12 @@ final class SimulatedMember implements LockStore {
     void jumpAheadOrBack(Duration by) {
         jump(ahead ? by.negated() : by);
         ahead = !ahead;
+        hasBeenAhead = true;
     }
 
-    boolean isAhead() {
-        return ahead;
+    /** Whether its clock is ahead or has been: then its tokens still are, until the clocks of the others have come up. */
+    boolean hasBeenAhead() {
+        return hasBeenAhead;
     }
 
     private <R> R step(Command<R> command) {

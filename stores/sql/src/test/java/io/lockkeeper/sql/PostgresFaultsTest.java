@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
@@ -11,6 +12,8 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.testservers.LocalServer;
 import io.lockkeeper.testservers.PostgresServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -69,6 +72,25 @@ class PostgresFaultsTest extends ServerFaults {
         assertThatThrownBy(() -> open(url, "10s"))
                 .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
                         .isFalse());
+    }
+
+    @Test
+    void noSecretIsToldWhenTheServerGoesAwayLater() throws Exception {
+        try (SqlStore store = open(Db.with(url(server().port()), "password=hunter2"), "500ms");
+                Lockkeeper keeper = keeper(store, Duration.ofMillis(500))) {
+            keeper.lock("secret").acquire().close();
+            server().kill();
+            try {
+                Throwable failure = catchThrowable(() -> keeper.lock("secret").tryAcquire());
+                assertThat(failure).isInstanceOf(StoreUnavailableException.class);
+                StringWriter all = new StringWriter();
+                failure.printStackTrace(new PrintWriter(all));
+                assertThat(all.toString()).doesNotContain("hunter2");
+                assertThat(keeper.toString()).doesNotContain("hunter2");
+            } finally {
+                server().restart();
+            }
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Lease;
+import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
@@ -14,9 +15,16 @@ import io.lockkeeper.testservers.Direction;
 import io.lockkeeper.testservers.LocalServer;
 import io.lockkeeper.testservers.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,6 +114,83 @@ abstract class ServerFaults {
             assertThat(lease.release()).isTrue();
             try (Lease next = waiting.get(LONG.toSeconds(), TimeUnit.SECONDS)) {
                 assertThat(next.token()).isGreaterThan(lease.token());
+            }
+        }
+    }
+
+    /** Looks at everybody who comes in. */
+    private static final class Witness {
+        private final Map<String, Lease> inside = new HashMap<>();
+        private final Map<String, Long> tokens = new HashMap<>();
+        private final List<String> faults = new ArrayList<>();
+        private int entries;
+
+        synchronized void enter(Lease lease) {
+            Lease other = inside.put(lease.name(), lease);
+            if (other != null && other.isValid()) {
+                faults.add(lease + " came in while " + other + " was there");
+            }
+            Long before = tokens.put(lease.name(), lease.token());
+            if (before != null && before >= lease.token()) {
+                faults.add(lease + " came after token " + before);
+            }
+            entries++;
+        }
+
+        synchronized void leave(Lease lease) {
+            inside.remove(lease.name(), lease);
+        }
+
+        synchronized int entries() {
+            return entries;
+        }
+
+        synchronized List<String> faults() {
+            return List.copyOf(faults);
+        }
+    }
+
+    @Test
+    void nobodyMeetsAndTokensRiseWhenTheServerIsKilledUnderLoad() throws Exception { // H31, H32
+        LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(2));
+        Witness witness = new Witness();
+        AtomicBoolean stopped = new AtomicBoolean();
+        List<CompletableFuture<Void>> threads = new ArrayList<>();
+        ExecutorService pool = Executors.newCachedThreadPool();
+        try (SqlStore a = open(url(server.port()), "1s");
+                SqlStore b = open(url(server.port()), "1s");
+                Lockkeeper first = keeper(a, Duration.ofSeconds(1));
+                Lockkeeper second = keeper(b, Duration.ofSeconds(1))) {
+            for (int i = 0; i < 6; i++) {
+                DistributedLock lock = (i % 2 == 0 ? first : second).lock("load" + i / 4, brief);
+                threads.add(CompletableFuture.runAsync(() -> takeInTurn(lock, witness, stopped), pool));
+            }
+            for (int kill = 0; kill < 3; kill++) {
+                int before = witness.entries();
+                await("they come in", () -> witness.entries() > before + 50);
+                server.kill();
+                server.restart();
+            }
+            int before = witness.entries();
+            await("they come in", () -> witness.entries() > before + 50);
+            stopped.set(true);
+            CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(LONG.toSeconds(), TimeUnit.SECONDS);
+        } finally {
+            stopped.set(true);
+            pool.shutdown();
+        }
+        assertThat(witness.faults()).isEmpty();
+    }
+
+    private static void takeInTurn(DistributedLock lock, Witness witness, AtomicBoolean stopped) {
+        while (!stopped.get()) {
+            try (Lease lease = lock.acquire()) {
+                witness.enter(lease);
+                witness.leave(lease);
+            } catch (StoreUnavailableException | LeaseLostException e) {
+                // To be told so is right, while the server is away.
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
             }
         }
     }

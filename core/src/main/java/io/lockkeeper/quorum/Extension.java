@@ -87,6 +87,9 @@ final class Extension {
                     footings.add(item.footing);
                 }
             }
+            if (holds.isEmpty()) {
+                continue;
+            }
             Renewals request = new Renewals(holds, List.of());
             String name = lane.get(0).footing.claim().name();
             Renewal renewal = member.step(name, s -> s.renew(request), Renewal::at);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.DistributedReadWriteLock;
 import io.lockkeeper.Fence;
+import io.lockkeeper.Inspector;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
@@ -155,6 +156,35 @@ class QuorumFaultsTest {
         gates.forEach(Gate::open);
         assertThat(isHeld(attempt)).isFalse();
         awaitEmpty();
+        assertThat(isTaken(b)).isFalse();
+    }
+
+    @Test
+    @DisplayName(
+            "a hold that is broken when members have its tokens, and its client does not know yet, is not reported")
+    void aHoldThatIsBrokenBeforeItIsReportedIsNotReported() throws Exception {
+        QuorumRig.Client a = rig.client();
+        QuorumRig.Client b = rig.client();
+        assertThat(isTaken(a)).isFalse(); // the quorum has begun, and a listens
+        List<Gate> gates = new ArrayList<>();
+        for (FaultyStore connection : a.connections()) {
+            gates.add(connection.pauseAfter(StepKind.RENEW));
+        }
+        CompletableFuture<Optional<Lease>> attempt =
+                CompletableFuture.supplyAsync(() -> a.keeper().lock("a", FIXED).tryAcquire());
+        for (Gate gate : gates) {
+            assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
+        }
+        Inspector inspector = b.keeper().inspector();
+        long token = meanwhile(() -> inspector.inspect("a"))
+                .orElseThrow()
+                .holders()
+                .get(0)
+                .token();
+        assertThat(meanwhile(() -> inspector.breakHoldNow("a", token, Duration.ZERO)))
+                .isTrue();
+        gates.forEach(Gate::open);
+        assertThat(meanwhile(() -> get(attempt))).isEmpty();
         assertThat(isTaken(b)).isFalse();
     }
 

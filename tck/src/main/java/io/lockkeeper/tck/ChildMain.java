@@ -98,8 +98,7 @@ public final class ChildMain {
                 case "loss" -> loss(attempt(words[1]));
                 case "release" -> String.valueOf(await(attempt(words[1]).lease).release());
                 case "write" -> write(attempt(words[1]), Path.of(words[2]), Long.parseLong(words[3]));
-                case "work" ->
-                    work(words[1], Path.of(words[2]), Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+                case "work" -> work(words[1], Path.of(words[2]), Integer.parseInt(words[3]), words[4]);
                 default -> "error: unknown command " + words[0];
             };
         } catch (Exception | AssertionError e) {
@@ -161,9 +160,11 @@ public final class ChildMain {
         return new GuardedFile(path).write(await(attempt.lease).token(), value) ? "written" : "refused";
     }
 
-    /** Visits a witness from several threads, each so often, alone each time. */
-    private String work(String name, Path path, int threads, int rounds) throws Exception {
+    /** Visits a witness from several threads, each so often ('LEAST-MOST'), alone each time. */
+    private String work(String name, Path path, int threads, String howOften) throws Exception {
         Witness witness = new Witness(path);
+        String[] limits = howOften.split("-");
+        Rounds rounds = Rounds.between(Integer.parseInt(limits[0]), Integer.parseInt(limits[1]));
         List<CompletableFuture<Long>> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             CompletableFuture<Long> done = new CompletableFuture<>();
@@ -172,14 +173,15 @@ public final class ChildMain {
             long visitor = (ProcessHandle.current().pid() << 8) + i + 1;
             daemon(() -> {
                 try {
-                    for (int round = 0; round < rounds; round++) {
+                    int round = 0;
+                    for (; rounds.goOnAfter(round); round++) {
                         try (Lease lease = keeper.lock(
                                         name, LockOptions.defaults().fair(fair))
                                 .acquire()) {
                             witness.visit(visitor, lease.token());
                         }
                     }
-                    done.complete((long) rounds);
+                    done.complete((long) round);
                 } catch (Exception | AssertionError e) {
                     done.completeExceptionally(e);
                 }

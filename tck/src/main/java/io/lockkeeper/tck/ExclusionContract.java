@@ -55,19 +55,21 @@ abstract class ExclusionContract extends StepContract {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void threadsOfTwoClientsAreNeverInsideTogether(boolean fair) throws Exception {
-        int rounds = Tier.pick(100, 2_000);
+        Rounds rounds = Rounds.of(100, 2_000);
+        AtomicInteger done = new AtomicInteger();
         Witness witness = new Witness(1);
         List<Future<?>> all = new ArrayList<>();
         for (Lockkeeper keeper : List.of(keeper(), keeper())) {
             DistributedLock lock = keeper.lock(name(), LockOptions.defaults().fair(fair));
             for (int thread = 0; thread < 3; thread++) {
                 all.add(async(() -> {
-                    for (int i = 0; i < rounds; i++) {
+                    for (int i = 0; rounds.goOnAfter(i); i++) {
                         try (Lease lease = lock.acquire()) {
                             witness.enter(1);
                             assertThat(lease.isValid()).isTrue();
                             witness.leave(1);
                         }
+                        done.incrementAndGet();
                     }
                     return null;
                 }));
@@ -76,20 +78,21 @@ abstract class ExclusionContract extends StepContract {
         for (Future<?> one : all) {
             get(one);
         }
-        assertThat(witness.entries).as("no entry was overwritten").isEqualTo(6 * rounds);
+        assertThat(witness.entries).as("no entry was overwritten").isEqualTo(done.get());
         assertIdle(name());
     }
 
     @Test
     void threadsOfOneClientAreNeverInsideTogetherByLockAndUnlock() throws Exception {
-        int rounds = Tier.pick(300, 5_000);
+        Rounds rounds = Rounds.of(300, 5_000);
+        AtomicInteger done = new AtomicInteger();
         Witness witness = new Witness(1);
         DistributedLock lock = keeper().lock(name());
         List<Future<?>> all = new ArrayList<>();
         for (int thread = 0; thread < 4; thread++) {
             boolean waits = thread % 2 == 0;
             all.add(async(() -> {
-                for (int i = 0; i < rounds; ) {
+                for (int i = 0; rounds.goOnAfter(i); ) {
                     if (waits) {
                         lock.lock();
                     } else if (!lock.tryLock()) {
@@ -100,6 +103,7 @@ abstract class ExclusionContract extends StepContract {
                     witness.leave(1);
                     lock.unlock();
                     i++;
+                    done.incrementAndGet();
                 }
                 return null;
             }));
@@ -107,14 +111,14 @@ abstract class ExclusionContract extends StepContract {
         for (Future<?> one : all) {
             get(one);
         }
-        assertThat(witness.entries).isEqualTo(4 * rounds);
+        assertThat(witness.entries).isEqualTo(done.get());
         assertIdle(name());
     }
 
     @Test
     void permitsInUseNeverExceedTheLimit() throws Exception {
         needs(Mode.PERMITS);
-        int rounds = Tier.pick(60, 1_000);
+        Rounds rounds = Rounds.of(60, 1_000);
         Witness witness = new Witness(4);
         List<Future<?>> all = new ArrayList<>();
         for (Lockkeeper keeper : List.of(keeper(), keeper())) {
@@ -122,7 +126,7 @@ abstract class ExclusionContract extends StepContract {
             for (int thread = 1; thread <= 3; thread++) {
                 int permits = thread;
                 all.add(async(() -> {
-                    for (int i = 0; i < rounds; i++) {
+                    for (int i = 0; rounds.goOnAfter(i); i++) {
                         try (Lease lease = semaphore.acquire(permits)) {
                             witness.enter(permits);
                             assertThat(lease.isValid()).isTrue();
@@ -142,7 +146,7 @@ abstract class ExclusionContract extends StepContract {
     @Test
     void writersAreNeverInsideWithReaders() throws Exception {
         needs(Mode.SHARED);
-        int rounds = Tier.pick(60, 1_000);
+        Rounds rounds = Rounds.of(60, 1_000);
         Witness witness = new Witness(1_000);
         List<Future<?>> all = new ArrayList<>();
         for (Lockkeeper keeper : List.of(keeper(), keeper())) {
@@ -151,7 +155,7 @@ abstract class ExclusionContract extends StepContract {
                 boolean writes = thread == 0;
                 int weight = writes ? 1_000 : 1;
                 all.add(async(() -> {
-                    for (int i = 0; i < rounds; i++) {
+                    for (int i = 0; rounds.goOnAfter(i); i++) {
                         DistributedLock one = writes ? lock.writeLock() : lock.readLock();
                         try (Lease lease = one.acquire()) {
                             witness.enter(weight);

@@ -92,10 +92,10 @@ abstract class InstantOfGrantContract extends LateStepContract {
             names = {"IS_INTERRUPTED", "IS_CANCELLED"})
     @DisplayName("H20: a grant and a cancellation that race leave nothing behind, round by round")
     void aGrantAndAGivingUpThatRaceLeaveNothingBehind(Waiting.GivesUp how) throws Exception {
-        int rounds = Tier.pick(60, 2_000);
+        Rounds rounds = Rounds.of(60, 2_000);
         DistributedLock mine = keeper().lock(name(), veryLong());
         DistributedLock other = keeper().lock(name(), veryLong());
-        for (int i = 0; i < rounds; i++) {
+        for (int i = 0; rounds.goOnAfter(i); i++) {
             Lease holder = other.acquire();
             CountDownLatch go = new CountDownLatch(1);
             Future<Boolean> releases = async(() -> {
@@ -121,10 +121,10 @@ abstract class InstantOfGrantContract extends LateStepContract {
 
     @Test
     void aGrantAndATimeoutThatRaceLeaveNothingBehind() throws Exception {
-        int rounds = Tier.pick(60, 2_000);
+        Rounds rounds = Rounds.of(60, 2_000);
         DistributedLock mine = keeper().lock(name(), veryLong());
         DistributedLock other = keeper().lock(name(), veryLong());
-        for (int i = 0; i < rounds; i++) {
+        for (int i = 0; rounds.goOnAfter(i); i++) {
             Lease holder = other.acquire();
             Duration wait = Duration.ofNanos(1 + i * 20_000L);
             Attempt attempt = attemptToTry(() -> mine.tryAcquire(wait));

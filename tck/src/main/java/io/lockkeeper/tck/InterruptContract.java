@@ -247,7 +247,8 @@ abstract class InterruptContract extends FaultContract {
     void anInterruptAtTheInstantOfTheGrantLeaksNothing() throws Exception { // H20
         Lockkeeper holder = keeper();
         Lockkeeper keeper = keeper();
-        for (int i = 0; i < Tier.pick(100, 2_000); i++) {
+        Rounds rounds = Rounds.of(100, 2_000);
+        for (int i = 0; rounds.goOnAfter(i); i++) {
             Lease held = hold(holder.lock(name(), longLease()));
             CompletableFuture<Lease> got = new CompletableFuture<>();
             Waiting waiting = new Waiting(

@@ -272,7 +272,8 @@ abstract class LossContract extends FaultContract {
         Lockkeeper keeper = keeper(store);
         Lockkeeper breaker = keeper();
         LockOptions options = fixed(100);
-        for (int i = 0; i < Tier.pick(10, 200); i++) {
+        Rounds rounds = Rounds.of(10, 200);
+        for (int i = 0; rounds.goOnAfter(i); i++) {
             String name = name("n" + i);
             List<LeaseLost> told = new CopyOnWriteArrayList<>();
             Lease lease = hold(keeper.lock(name, options)).onLost(told::add);
@@ -412,9 +413,10 @@ abstract class LossContract extends FaultContract {
         Lockkeeper keeper = keeper();
         LockOptions options = fixed(100);
         List<Future<Integer>> workers = new ArrayList<>();
+        Rounds rounds = Rounds.of(12, 300);
         for (int i = 0; i < 16; i++) {
             String name = name("n" + i);
-            workers.add(async(() -> closeAtTheEnd(keeper.lock(name, options), Tier.pick(12, 300))));
+            workers.add(async(() -> closeAtTheEnd(keeper.lock(name, options), rounds)));
         }
         int lost = 0;
         for (Future<Integer> worker : workers) {
@@ -423,9 +425,9 @@ abstract class LossContract extends FaultContract {
         assertThat(lost).as("some were lost, some were not").isPositive();
     }
 
-    private static int closeAtTheEnd(DistributedLock lock, int rounds) throws InterruptedException {
+    private static int closeAtTheEnd(DistributedLock lock, Rounds rounds) throws InterruptedException {
         int lost = 0;
-        for (int i = 0; i < rounds; i++) {
+        for (int i = 0; rounds.goOnAfter(i); i++) {
             Lease lease = lock.acquire().interruptOnLoss();
             // Mostly just before or after the end.
             long toEnd =

@@ -18,6 +18,14 @@ public interface StoreFixture extends AutoCloseable {
     /** How many records of any kind the store has: the same again after locks have come and gone. */
     long size();
 
+    /**
+     * Whether clients get to make steps though one of them is paused; false where it was paused in the middle of a step that
+     * keeps all others out, as one who writes to a file does.
+     */
+    default boolean letsOthersIn() {
+        return true;
+    }
+
     /** Ends the server. */
     @Override
     void close();

@@ -19,6 +19,15 @@ public enum Tier {
 
     /** The number for this tier; a long run uses the large one, for longer. */
     public static int pick(int check, int full) {
-        return current() == CHECK ? check : full;
+        return pick(check, full, full);
+    }
+
+    /** The number for this tier. */
+    public static int pick(int check, int full, int night) {
+        return switch (current()) {
+            case CHECK -> check;
+            case FULL -> full;
+            case LONG -> night;
+        };
     }
 }

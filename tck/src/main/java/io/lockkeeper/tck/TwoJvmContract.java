@@ -48,6 +48,15 @@ abstract class TwoJvmContract extends Contract {
         return start(false).ready();
     }
 
+    /** Pauses it, not in the middle of a step that would keep all others out. */
+    private void pause(ChildJvm child) throws IOException, InterruptedException {
+        child.pause();
+        while (!fixture().letsOthersIn()) {
+            child.resume();
+            child.pause();
+        }
+    }
+
     /** The shortest lease that is kept alive here; a grant that is handed over begins with it. */
     private Duration lease() {
         Duration shortest = here.guarantees().shortestLease();
@@ -173,7 +182,7 @@ abstract class TwoJvmContract extends Contract {
         child.acquire("a", name, lease(), delay);
         awaitWaiters(here, name, 1);
         Future<Lease> next = queue(name, 2);
-        child.pause();
+        pause(child);
         assertThat(holder.release()).isTrue();
         child.kill();
         awaitTaken("the next one's turn", name, next::isDone);
@@ -217,7 +226,7 @@ abstract class TwoJvmContract extends Contract {
         assertThat(child.ask("write", "a", path.toString(), "1")).isEqualTo("written");
         Future<Lease> next = queue(name, 1);
 
-        child.pause();
+        pause(child);
         child.send("write", "a", path.toString(), "2"); // the first thing that it does when it wakes
         child.send("state", "a");
         Lease successor = get(next);
@@ -245,7 +254,7 @@ abstract class TwoJvmContract extends Contract {
         ChildJvm child = child();
         child.acquire("a", name, LockOptions.defaults().lease());
         long token = child.token("a");
-        child.pause();
+        pause(child);
         assertThat(here.lock(name).tryAcquire()).isEmpty();
         child.resume();
         assertThat(child.ask("state", "a")).isEqualTo("valid");
@@ -260,7 +269,7 @@ abstract class TwoJvmContract extends Contract {
         ChildJvm child = child();
         child.acquire("a", name, LockOptions.defaults().lease());
         awaitWaiters(here, name, 1);
-        child.pause();
+        pause(child);
         assertThat(holder.release()).isTrue();
         child.resume();
         long token = child.token("a");
@@ -279,7 +288,7 @@ abstract class TwoJvmContract extends Contract {
         awaitWaiters(here, name, 1);
         assertThat(child.ask("queued", "a")).isEqualTo("queued");
         Future<Lease> next = queue(name, 2);
-        child.pause();
+        pause(child);
         assertThat(holder.release()).isTrue();
         awaitTaken("the end of the child's grant", name, next::isDone);
         Lease successor = get(next);
@@ -300,13 +309,14 @@ abstract class TwoJvmContract extends Contract {
         String name = name();
         ChildJvm child = child();
         long lease = lease().toNanos();
-        for (int round = 0; round < Tier.pick(3, 50); round++) {
+        Rounds rounds = Rounds.of(3, 50);
+        for (int round = 0; rounds.goOnAfter(round); round++) {
             String key = "a" + round;
             Lease holder = here.lock(name).acquire();
             child.acquire(key, name, lease());
             awaitWaiters(here, name, 1);
             Future<Lease> next = queue(name, 2);
-            child.pause();
+            pause(child);
             long end = System.nanoTime() + ThreadLocalRandom.current().nextLong(lease / 2, lease + lease / 2);
             assertThat(holder.release()).isTrue();
             awaitTaken("a pause, or the next one's turn", name, () -> next.isDone() || System.nanoTime() >= end);
@@ -352,7 +362,7 @@ abstract class TwoJvmContract extends Contract {
         String name = name();
         Path path = folder.resolve("witness");
         Witness witness = new Witness(path);
-        int rounds = Tier.pick(50, 1_000);
+        Rounds rounds = Rounds.of(50, 1_000);
         List<ChildJvm> children = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             children.add(start(false));
@@ -361,12 +371,13 @@ abstract class TwoJvmContract extends Contract {
             child.ready();
         }
         for (ChildJvm child : children) {
-            child.send("work", name, path.toString(), "4", String.valueOf(rounds));
+            child.send("work", name, path.toString(), "4", rounds.least() + "-" + rounds.most());
         }
+        long visits = 0;
         for (ChildJvm child : children) {
-            assertThat(child.answer()).isEqualTo("done " + 4 * rounds);
+            visits += Long.parseLong(child.answer().replace("done ", ""));
         }
-        assertThat(witness.visits()).isEqualTo(12L * rounds);
+        assertThat(witness.visits()).isEqualTo(visits).isGreaterThanOrEqualTo(12L * rounds.least());
         assertThat(isFree(here.lock(name))).isTrue();
     }
 }

@@ -33,6 +33,19 @@ enum Db {
         this.product = product;
     }
 
+    /** Whether a SQLite file can be written to, or can within a second. */
+    static boolean letsOthersIn(String sqlite) {
+        try (Connection connection = DriverManager.getConnection(sqlite);
+                Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = 1000");
+            statement.execute("BEGIN IMMEDIATE");
+            statement.execute("ROLLBACK");
+            return true;
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
     String product() {
         return product;
     }

@@ -38,6 +38,11 @@ final class FileFixture implements StoreFixture {
     }
 
     @Override
+    public boolean letsOthersIn() {
+        return Db.letsOthersIn("jdbc:sqlite:" + path);
+    }
+
+    @Override
     public void close() {
         own.close();
     }

@@ -39,6 +39,11 @@ final class SqlFixture implements StoreFixture {
     }
 
     @Override
+    public boolean letsOthersIn() {
+        return !url.startsWith("jdbc:sqlite:") || Db.letsOthersIn(url);
+    }
+
+    @Override
     public void close() {
         own.close();
         try {

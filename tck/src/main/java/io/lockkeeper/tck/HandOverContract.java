@@ -114,7 +114,7 @@ abstract class HandOverContract extends StepContract {
         assertThat(many).as("a claim and a release each, as with few").isEqualTo(few);
     }
 
-    /** Steps for each acquisition when so many wait; no place in the queue may be asked about. */
+    /** Steps for each acquisition when so many wait; no place in the queue may be asked about, but once every five seconds. */
     private int stepsOf(int waiters) throws Exception {
         String name = name("of" + waiters);
         LockOptions fair = veryLong().fair(true);
@@ -130,6 +130,7 @@ abstract class HandOverContract extends StepContract {
             keepers.add(patient(store, VERY_PATIENT));
         }
         Lease holder = keeper().lock(name, fair).acquire();
+        long began = System.nanoTime();
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < waiters; i++) {
             Lockkeeper keeper = keepers.get(i % 2);
@@ -145,7 +146,8 @@ abstract class HandOverContract extends StepContract {
         for (Future<?> one : all) {
             get(one);
         }
-        assertThat(asked).as("questions about places in the queue").hasValue(0);
+        long most = waiters * (Duration.ofNanos(System.nanoTime() - began).toSeconds() / 5);
+        assertThat(asked.get()).as("questions about places in the queue").isLessThanOrEqualTo((int) most);
         int steps = 0;
         for (FaultyStore store : stores) {
             assertThat(store.count(StepKind.WITHDRAW)).isZero();

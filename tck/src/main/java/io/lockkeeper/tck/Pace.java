@@ -49,9 +49,12 @@ record Pace(
         return new Pace(lease, patience, lockDelay, segment, pause, lease.equals(least) ? WHOLE : LONG, 1);
     }
 
-    /** How long scripts that share a pause may be played up to it, so that the last is not too late for the first. */
+    /**
+     * How long scripts that share a pause may be played up to it, so that the last is not too late for the first; and that a
+     * long lease of the first is still about as long as it was.
+     */
     Duration batch() {
-        return longLeasesQueue() ? Duration.ofMillis(250) : LONG;
+        return longLeasesQueue() ? Duration.ofMillis(250) : Duration.ofSeconds(10);
     }
 
     /** Whether a long lease may wait in a queue: its first lease is to outlive the script. */

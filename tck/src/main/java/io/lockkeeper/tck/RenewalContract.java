@@ -58,14 +58,14 @@ abstract class RenewalContract extends FaultContract {
 
     @Test
     void manyHoldsAreRenewedByFewStepsAndThreads() throws Exception {
-        int many = Tier.pick(200, 2_000);
+        int many = Tier.pick(200, 1_000);
         FaultyStore store = faulty();
         String client = "renewals-" + System.nanoTime();
         Lockkeeper keeper = keeper(store, b -> b.clientName(client));
         Map<ClaimId, AtomicInteger> namings = countNamings(store);
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < many; i++) {
-            leases.add(hold(keeper.lock(name("n" + i), kept().lease(atLeast(3_000)))));
+            leases.add(hold(keeper.lock(name("n" + i), kept().lease(atLeast(Tier.pick(3_000, 10_000))))));
         }
         await(
                 "all were renewed twice",

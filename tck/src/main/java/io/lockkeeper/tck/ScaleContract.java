@@ -223,7 +223,8 @@ abstract class ScaleContract extends Contract implements OneAfterTheOther.Alone 
         Lockkeeper keeper = keeper(store);
         long baseline = fixture().size();
         Duration shortest = keeper.guarantees().shortestLease();
-        Duration lease = shortest.toSeconds() < 3 ? Duration.ofSeconds(3) : shortest;
+        Duration usual = Duration.ofSeconds(Tier.pick(3, 10));
+        Duration lease = shortest.compareTo(usual) < 0 ? usual : shortest;
         int holds = Tier.pick(500, 10_000);
         Map<String, Integer> renewals = new ConcurrentHashMap<>();
         store.observe((kind, argument) -> {

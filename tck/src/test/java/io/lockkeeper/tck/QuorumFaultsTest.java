@@ -143,15 +143,10 @@ class QuorumFaultsTest {
         QuorumRig.Client a = rig.client();
         QuorumRig.Client b = rig.client();
         assertThat(isTaken(b)).isFalse(); // the quorum has begun
-        List<Gate> gates = new ArrayList<>();
-        for (FaultyStore connection : a.connections()) {
-            gates.add(connection.pauseAfter(StepKind.CLAIM));
-        }
+        List<Gate> gates = pauseAfter(StepKind.CLAIM, a);
         CompletableFuture<Optional<Lease>> attempt =
                 CompletableFuture.supplyAsync(() -> a.keeper().lock("a", FIXED).tryAcquire());
-        for (Gate gate : gates) {
-            assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
-        }
+        awaitArrival(gates);
         rig.time.jump(LEASE.multipliedBy(2));
         gates.forEach(Gate::open);
         assertThat(isHeld(attempt)).isFalse();
@@ -166,15 +161,10 @@ class QuorumFaultsTest {
         QuorumRig.Client a = rig.client();
         QuorumRig.Client b = rig.client();
         assertThat(isTaken(a)).isFalse(); // the quorum has begun, and a listens
-        List<Gate> gates = new ArrayList<>();
-        for (FaultyStore connection : a.connections()) {
-            gates.add(connection.pauseAfter(StepKind.RENEW));
-        }
+        List<Gate> gates = pauseAfter(StepKind.RENEW, a);
         CompletableFuture<Optional<Lease>> attempt =
                 CompletableFuture.supplyAsync(() -> a.keeper().lock("a", FIXED).tryAcquire());
-        for (Gate gate : gates) {
-            assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
-        }
+        awaitArrival(gates);
         Inspector inspector = b.keeper().inspector();
         long token = meanwhile(() -> inspector.inspect("a"))
                 .orElseThrow()
@@ -197,15 +187,10 @@ class QuorumFaultsTest {
             Terms terms = new Terms(Mode.EXCLUSIVE, 1, 0, LEASE, Duration.ZERO, Duration.ZERO, 1, false, "", "");
             Claim claim = client.newClaim("a", terms);
             Answer.Granted first = SpiClient.granted(meanwhile(() -> a.store().claim(claim)));
-            List<Gate> gates = new ArrayList<>();
-            for (FaultyStore connection : a.connections()) {
-                gates.add(connection.pauseAfter(StepKind.RENEW));
-            }
+            List<Gate> gates = pauseAfter(StepKind.RENEW, a);
             CompletableFuture<Answer> repeated =
                     CompletableFuture.supplyAsync(() -> a.store().claim(claim.asStray()));
-            for (Gate gate : gates) {
-                assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
-            }
+            awaitArrival(gates);
             rig.time.jump(Duration.ofSeconds(1));
             gates.forEach(Gate::open);
             Answer.Granted again = SpiClient.granted(meanwhile(() -> get(repeated)));
@@ -216,6 +201,19 @@ class QuorumFaultsTest {
                     .isPositive()
                     .isLessThanOrEqualTo(
                             first.remaining().minusNanos(passed * 1_000).plusMillis(1));
+        }
+    }
+
+    /** The next step of this kind is made at each member, and its answer held back. */
+    private static List<Gate> pauseAfter(StepKind kind, QuorumRig.Client client) {
+        return client.connections().stream()
+                .map(connection -> connection.pauseAfter(kind))
+                .toList();
+    }
+
+    private static void awaitArrival(List<Gate> gates) throws InterruptedException {
+        for (Gate gate : gates) {
+            assertThat(gate.awaitArrival(Contract.LONG)).isTrue();
         }
     }
 

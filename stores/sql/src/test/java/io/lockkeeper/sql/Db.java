@@ -24,6 +24,7 @@ enum Db {
     SQLITE("SQLite"),
     H2("H2");
 
+    private static final int SQLITE_BUSY = 5;
     private static final AtomicInteger PREFIXES = new AtomicInteger();
     private static final Map<Db, String> URLS = new ConcurrentHashMap<>();
 
@@ -42,7 +43,10 @@ enum Db {
             statement.execute("ROLLBACK");
             return true;
         } catch (SQLException e) {
-            return false;
+            if (e.getErrorCode() == SQLITE_BUSY) {
+                return false;
+            }
+            throw new IllegalStateException("the file cannot be written to at all", e);
         }
     }
 

@@ -41,6 +41,11 @@ final class Keys {
         return prefix + ":{" + TAGS[bucket] + "}:" + rest;
     }
 
+    /** Record of a name. */
+    byte[] record(String name) {
+        return bytes(key(bucket(name), "n:" + Code.encode(name)));
+    }
+
     /** Record, places, limits and queue of a name. */
     List<byte[]> ofName(String name) {
         String code = Code.encode(name);

@@ -125,8 +125,11 @@ public final class RedisStore implements LockStore {
         if (!batch.queued().isEmpty()) {
             listener.probe();
         }
-        Batch calls = new Batch(keys, incarnation, servers.needsOneSlot(), batch);
-        return calls.read(batch, servers.runAll(calls.calls(), Node.Way.URGENT, replicas));
+        Batch todo = new Batch(keys, incarnation, servers.needsOneSlot(), batch);
+        for (List<Call> calls = todo.calls(); !calls.isEmpty(); calls = todo.calls()) {
+            todo.read(servers.runAll(calls, Node.Way.URGENT, replicas));
+        }
+        return todo.renewal();
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.Locale;
 @SuppressWarnings("ImmutableEnumChecker") // nobody writes to the arrays
 enum Script {
     CLAIM(true),
+    EXTEND,
     RENEW,
     RELEASE(true),
     WITHDRAW,

@@ -127,6 +127,42 @@ class CommandsTest {
     }
 
     @Test
+    void aRenewalIsOneCommandAndOneMoreWhenSomebodyWaits() throws Exception {
+        try (Lockkeeper keeper = keeper();
+                Lockkeeper other = keeper()) {
+            LockOptions options =
+                    LockOptions.defaults().fixedLease(Duration.ofMinutes(5)).lockDelay(Duration.ofMinutes(20));
+            Lease lease = keeper.lock("renewed", options).acquire();
+            String record = admin.keys().stream()
+                    .filter(key -> key.endsWith("n:renewed"))
+                    .findAny()
+                    .orElseThrow();
+            assertThat(lease.renew(Duration.ofMinutes(6))).isTrue(); // the server has the script from now on
+            admin.resetStatistics();
+            assertThat(lease.renew(Duration.ofMinutes(7))).isTrue();
+            assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 1L));
+            assertThat(admin.commands()).doesNotContainKeys("zrangebyscore", "zscore", "hget");
+            assertThat((Long) admin.ask("PTTL", record))
+                    .as("lease and lock-delay")
+                    .isGreaterThan(26 * 60_000L);
+            assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(6));
+
+            CompletableFuture<Lease> waiting =
+                    other.lock("renewed", options.lockDelay(Duration.ZERO)).acquireAsync();
+            Admin.await(
+                    "one waits",
+                    () -> keeper.inspector().inspect("renewed").orElseThrow().waiters() == 1);
+            lease.renew(Duration.ofMinutes(7));
+            admin.resetStatistics();
+            assertThat(lease.renew(Duration.ofMinutes(9))).isTrue();
+            assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 2L));
+            assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(8));
+            assertThat(lease.release()).isTrue();
+            waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
     void tenThousandIdleHoldsCostAFewCommandsASecond() throws Exception {
         try (Lockkeeper keeper = keeper()) {
             LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(10));

@@ -18,7 +18,7 @@ final class Options {
               --workloads A,B       only these
               --rounds N            3: how often each contender gets a slice of each workload
               --slice MS            700: the length of a slice in milliseconds
-              --warm-up MS          700: the same before the first round, not counted; three times that in new processes
+              --warm-up MS          700: the same before the first round, not counted; eight times that in new processes
               --names N             10000: how many names are held in the workload idle
               --window MS           10000: how long they are looked at
               --json FILE           where the figures go, beside the tables on standard output

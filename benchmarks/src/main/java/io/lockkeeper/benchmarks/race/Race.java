@@ -18,8 +18,8 @@ import java.util.OptionalLong;
 final class Race {
     private static final Duration IDLE_LEASE = Duration.ofSeconds(10);
 
-    /** New JVMs have all to compile. */
-    private static final int COLD = 3;
+    /** New JVMs have all to compile: with less, they are still at it in the first rounds. */
+    private static final int COLD = 8;
 
     /** Slices for the control to be caught in: in the first, new processes may hardly get to run. */
     private static final int CONTROLS = 5;
@@ -112,7 +112,7 @@ final class Race {
             attempt(crew, score, () -> {
                 boolean isCold = crew.resize(workload.processes());
                 if (!options.warmUp.isZero()) {
-                    crew.run(workload, options.warmUp.multipliedBy(isCold ? COLD : 1));
+                    crew.run(workload.asWarmUp(), options.warmUp.multipliedBy(isCold ? COLD : 1));
                 }
             });
         }

@@ -2,18 +2,14 @@
 package io.lockkeeper.benchmarks.redis;
 
 import io.lockkeeper.benchmarks.race.Contender;
-import io.lockkeeper.benchmarks.race.KeptOneByOne;
+import io.lockkeeper.benchmarks.race.SpringLocks;
 import java.net.URI;
 import java.time.Duration;
-import java.util.concurrent.locks.Lock;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /** Spring Integration's {@link RedisLockRegistry}, which looks every 100 ms or is told by a channel. */
 final class SpringContender implements Contender {
-    /** A few local locks serve all names: several threads with many names each would wait for each other for ever. */
-    private static final int KEEPERS = 1;
-
     private final LettuceConnectionFactory connections;
     private final RedisLockRegistry.RedisLockType type;
     private final RedisLockRegistry registry;
@@ -30,9 +26,7 @@ final class SpringContender implements Contender {
 
     @Override
     public Held lock(String name) throws InterruptedException {
-        Lock lock = registry.obtain(name);
-        lock.lockInterruptibly();
-        return lock::unlock;
+        return SpringLocks.lock(registry, name);
     }
 
     @Override
@@ -40,27 +34,7 @@ final class SpringContender implements Contender {
         RedisLockRegistry kept = new RedisLockRegistry(connections, "spring-" + type, lease.toMillis());
         kept.setRedisLockType(type);
         kept.setCacheCapacity(2 * names);
-        return KeptOneByOne.take(names, KEEPERS, lease, new KeptOneByOne.Keeping() {
-            @Override
-            public void take(String name) throws InterruptedException {
-                kept.obtain(name).lockInterruptibly();
-            }
-
-            @Override
-            public boolean renew(String name) {
-                try {
-                    kept.renewLock(name);
-                    return true;
-                } catch (IllegalStateException e) {
-                    return false;
-                }
-            }
-
-            @Override
-            public void release(String name) {
-                kept.obtain(name).unlock();
-            }
-        });
+        return SpringLocks.keep(kept, names, lease);
     }
 
     @Override

@@ -3,9 +3,8 @@ package io.lockkeeper.benchmarks.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.lockkeeper.benchmarks.race.Contender;
-import io.lockkeeper.benchmarks.race.KeptOneByOne;
+import io.lockkeeper.benchmarks.race.SpringLocks;
 import java.time.Duration;
-import java.util.concurrent.locks.Lock;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -14,9 +13,6 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /** Spring Integration's {@link JdbcLockRegistry}, with its defaults. */
 final class SpringContender implements Contender {
-    /** 256 local locks serve all names: several threads with many names each would wait for each other for ever. */
-    private static final int KEEPERS = 1;
-
     private final HikariDataSource pool;
     private final DefaultLockRepository repository;
     private final JdbcLockRegistry registry;
@@ -34,35 +30,13 @@ final class SpringContender implements Contender {
 
     @Override
     public Held lock(String name) throws InterruptedException {
-        Lock lock = registry.obtain(name);
-        lock.lockInterruptibly();
-        return lock::unlock;
+        return SpringLocks.lock(registry, name);
     }
 
     @Override
     public Kept keep(int names, Duration lease) throws InterruptedException {
         JdbcLockRegistry kept = new JdbcLockRegistry(repository, lease);
-        return KeptOneByOne.take(names, KEEPERS, lease, new KeptOneByOne.Keeping() {
-            @Override
-            public void take(String name) throws InterruptedException {
-                kept.obtain(name).lockInterruptibly();
-            }
-
-            @Override
-            public boolean renew(String name) {
-                try {
-                    kept.renewLock(name);
-                    return true;
-                } catch (IllegalStateException e) {
-                    return false;
-                }
-            }
-
-            @Override
-            public void release(String name) {
-                kept.obtain(name).unlock();
-            }
-        });
+        return SpringLocks.keep(kept, names, lease);
     }
 
     @Override

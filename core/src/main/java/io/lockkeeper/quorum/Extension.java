@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Renews holds at all members, one request each. A hold goes on as long as a majority surely holds it; a member that did not
+ * Renews holds at all members, hundreds in a request: one with thousands would take longer than a member may. A hold goes on as long as a majority surely holds it; a member that did not
  * answer does so until the end that it last gave.
  *
  * <p>A hold that a majority has just kept is also claimed where it is missing: at a member that was down, or has lost its
@@ -23,6 +23,9 @@ import java.util.Map;
  * outlives the restart of all members, one after the other. The claim's deadline is well before the kept leases end.
  */
 final class Extension {
+    /** Any store renews so many within a fraction of the shortest time that members are waited for. */
+    private static final int MOST = 500;
+
     private final Ensemble all;
 
     Extension(Ensemble all) {
@@ -32,18 +35,11 @@ final class Extension {
     private record Item(Renewals.Hold hold, Footing footing) {}
 
     Renewal run(Renewals batch) {
-        List<Item> items = new ArrayList<>();
-        for (Renewals.Hold hold : batch.holds()) {
-            Footing known = all.footings().get(hold.grant().claim().id());
-            items.add(new Item(hold, known != null ? known : Footing.assumed(hold.grant(), all.size())));
-        }
-        long began = all.now();
-        if (!items.isEmpty()) {
-            all.askMajority(Member.Kind.RENEWAL, "a renewal", member -> renewAt(member, items, began));
-        }
+        long asked = all.now();
         List<Renewal.Outcome> outcomes = new ArrayList<>();
-        for (Item item : items) {
-            outcomes.add(outcome(item, began));
+        for (int from = 0; from < batch.holds().size(); from += MOST) {
+            int to = Math.min(from + MOST, batch.holds().size());
+            outcomes.addAll(renew(batch.holds().subList(from, to), asked));
         }
         List<Answer> queued = new ArrayList<>();
         for (Claim claim : batch.queued()) {
@@ -52,7 +48,23 @@ final class Extension {
         return new Renewal(outcomes, queued, all.time());
     }
 
-    private Renewal.Outcome outcome(Item item, long began) {
+    private List<Renewal.Outcome> renew(List<Renewals.Hold> holds, long asked) {
+        List<Item> items = new ArrayList<>();
+        for (Renewals.Hold hold : holds) {
+            Footing known = all.footings().get(hold.grant().claim().id());
+            items.add(new Item(hold, known != null ? known : Footing.assumed(hold.grant(), all.size())));
+        }
+        long began = all.now();
+        all.askMajority(Member.Kind.RENEWAL, "a renewal", member -> renewAt(member, items, began));
+        List<Renewal.Outcome> outcomes = new ArrayList<>();
+        for (Item item : items) {
+            outcomes.add(outcome(item, asked));
+        }
+        return outcomes;
+    }
+
+    /** What became of a hold, for a batch that we were asked to renew then. */
+    private Renewal.Outcome outcome(Item item, long asked) {
         Footing footing = item.footing;
         long end = footing.end();
         if (end <= all.now()) {
@@ -63,7 +75,7 @@ final class Extension {
             heal(item);
         }
         footing.report(end);
-        return new Renewal.Kept(Duration.ofNanos(end - began));
+        return new Renewal.Kept(Duration.ofNanos(end - asked));
     }
 
     /** Renews what this member was sent, one request for each of its lanes. */

@@ -12,6 +12,7 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.StaleTokenException;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.LateStep;
@@ -104,6 +105,26 @@ class QuorumMessagesTest extends QuorumFaults {
             assertThat(held.isValid()).isTrue();
         }
         assertThat(release(held)).isTrue();
+    }
+
+    @Test
+    void manyHoldsAreRenewedInPortionsThatAMemberAnswersInTime() throws Exception {
+        rig(3);
+        QuorumRig.Client a = rig.client();
+        List<Lease> all = new ArrayList<>();
+        for (int i = 0; i < 1_100; i++) {
+            all.add(a.keeper().lock("a" + i, KEPT).acquire());
+        }
+        ConcurrentLinkedQueue<Renewals> sent = new ConcurrentLinkedQueue<>();
+        a.to(0).observe((kind, argument) -> {
+            if (argument instanceof Renewals batch) {
+                sent.add(batch);
+            }
+        });
+        rig.time.jump(Duration.ofSeconds(9));
+        Contract.await("all are renewed", () -> all.stream()
+                .allMatch(lease -> lease.remaining().toSeconds() > 20));
+        assertThat(sent).hasSizeGreaterThan(2).allMatch(batch -> batch.holds().size() <= 500);
     }
 
     @Test

@@ -126,6 +126,23 @@ abstract class Contract {
         }
     }
 
+    /**
+     * Waits until something is so while garbage is collected now and then. All threads of this process stand still meanwhile, so
+     * for a tenth of the time at most: tests beside this one have leases to keep.
+     */
+    static void awaitCollecting(String what, BooleanSupplier condition) throws InterruptedException {
+        AtomicLong next = new AtomicLong(System.nanoTime());
+        await(what, () -> {
+            long begin = System.nanoTime();
+            if (begin - next.get() >= 0) {
+                System.gc();
+                long end = System.nanoTime();
+                next.set(end + 10 * (end - begin));
+            }
+            return condition.getAsBoolean();
+        });
+    }
+
     /** Waits until so many claims are queued for a name; ends the test when the store has no queue to look at. */
     final void awaitWaiters(Lockkeeper keeper, String name, int waiters) throws InterruptedException {
         Promise.needed(keeper.guarantees(), Guarantee.FAIR);

@@ -204,10 +204,7 @@ abstract class MisuseContract extends ReentrancyContract {
         // Collecting garbage again and again makes this process stand still: a lease that outlasts that.
         LockOptions options = lively(keeper).lease(lively(keeper).lease().multipliedBy(4));
         get(async(() -> keeper.lock(name(), options).acquire().token()));
-        await("the handle is gone", () -> {
-            System.gc();
-            return !lost.told.isEmpty();
-        });
+        awaitCollecting("the handle is gone", () -> !lost.told.isEmpty());
         assertThat(lost.told).extracting(LeaseLost::reason).containsExactly(LeaseLost.Reason.OWNER_DIED);
         assertThat(keeper().lock(name()).acquire().release()).isTrue();
         assertThat(store.count(StepKind.RELEASE)).isZero();

@@ -177,10 +177,7 @@ abstract class RenewalContract extends FaultContract {
         Warnings warnings = closing(new Warnings());
         Lockkeeper keeper = keeper(store, b -> b.listener(told));
         long token = get(async(() -> keeper.lock(name(), kept()).acquire().token()));
-        await("its loss is told", () -> {
-            System.gc();
-            return told.has("lost " + Reason.OWNER_DIED);
-        });
+        awaitCollecting("its loss is told", () -> told.has("lost " + Reason.OWNER_DIED));
         assertThat(told.first("lost " + Reason.OWNER_DIED).token()).isEqualTo(token);
         assertAbandoned(store, told, warnings);
     }
@@ -205,10 +202,7 @@ abstract class RenewalContract extends FaultContract {
                 () -> leases.add(keeper.lock(name(), keptSafely()).tryAcquire().orElseThrow()));
         thread.start();
         thread.join();
-        await("it is renewed", () -> {
-            System.gc();
-            return store.count(StepKind.RENEW) >= 4;
-        });
+        awaitCollecting("it is renewed", () -> store.count(StepKind.RENEW) >= 4);
         assertThat(leases.get(0).isValid()).isTrue();
         assertThat(leases.get(0).release()).isTrue();
     }

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,6 +31,8 @@ final class Pool implements Connections.Source, AutoCloseable {
     private final String url;
     private final Properties properties;
     private final UrlDefaults defaults;
+    private final @Nullable Duration patience;
+    private volatile @Nullable Connection patient;
 
     private Pool(HikariDataSource pool, Driver driver, String url, Properties properties, UrlDefaults defaults) {
         this.pool = pool;
@@ -37,6 +40,8 @@ final class Pool implements Connections.Source, AutoCloseable {
         this.url = url;
         this.properties = properties;
         this.defaults = defaults;
+        String busy = properties.getProperty(UrlDefaults.BUSY);
+        this.patience = defaults.isOneWriter() && busy != null ? Duration.ofMillis(Long.parseLong(busy)) : null;
     }
 
     static SqlStore open(String url, Map<String, String> parameters, SqlOptions options, @Nullable Dialect dialect) {
@@ -111,13 +116,27 @@ final class Pool implements Connections.Source, AutoCloseable {
 
     @Override
     public Connection pooled() throws SQLException {
-        return pool.getConnection();
+        Connection connection = pool.getConnection();
+        try {
+            Connection behind = connection.unwrap(Connection.class);
+            if (patience != null && patient != behind) { // the pool's only one: whoever has it says how it waits
+                Patience.give(behind, patience);
+                patient = behind;
+            }
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
     }
 
     @Override
     public Connection kept() throws SQLException {
         Connection connection = connect(driver, url, properties);
         try {
+            if (patience != null) {
+                Patience.give(connection, patience);
+            }
             if (!defaults.isOneWriter()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED); // as the pool does
             }

@@ -24,6 +24,9 @@ record UrlDefaults(
     /** The driver's parameter that has settings of the server in it. */
     static final String SETTINGS = "options";
 
+    /** SQLite's parameter that says how long a writer waits for another. */
+    static final String BUSY = "busy_timeout";
+
     private static final Set<String> RELAXABLE = Set.of("postgresql", "sqlite");
     private static final int CONNECT_SECONDS = 3;
 
@@ -80,7 +83,7 @@ record UrlDefaults(
                         Map.of(
                                 "journal_mode",
                                 "WAL",
-                                "busy_timeout",
+                                BUSY,
                                 "" + millis,
                                 "synchronous",
                                 options.relaxed() ? "NORMAL" : "FULL"),

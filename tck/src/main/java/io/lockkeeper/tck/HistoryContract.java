@@ -27,7 +27,7 @@ abstract class HistoryContract extends Contract {
 
     private void check(List<LockStore> stores) throws InterruptedException {
         long seed = ModelCheck.seed();
-        Duration atMost = Duration.ofSeconds(Tier.pick(5, 40, 600));
+        Duration atMost = Duration.ofSeconds(Tier.pick(5, 20, 600));
         HistoryRun run = new HistoryRun(stores, name(), seed, Tier.pick(3_000, 200_000), atMost);
         assertThat(run.play(THREADS)).as("-Dlockkeeper.seed=" + seed).isEmpty();
     }

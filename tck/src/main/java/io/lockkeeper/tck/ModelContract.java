@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * use it: with nobody else there it looks when it is asked, as the model does.
  */
 abstract class ModelContract extends Contract implements OneAfterTheOther.Alone {
-    private static final Duration AT_MOST = Duration.ofSeconds(Tier.pick(6, 40, 600));
+    private static final Duration AT_MOST = Duration.ofSeconds(Tier.pick(6, 20, 600));
 
     @Test
     @DisplayName("random scripts are answered as by the model")

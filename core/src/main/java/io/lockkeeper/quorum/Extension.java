@@ -35,11 +35,10 @@ final class Extension {
     private record Item(Renewals.Hold hold, Footing footing) {}
 
     Renewal run(Renewals batch) {
-        long asked = all.now();
         List<Renewal.Outcome> outcomes = new ArrayList<>();
         for (int from = 0; from < batch.holds().size(); from += MOST) {
             int to = Math.min(from + MOST, batch.holds().size());
-            outcomes.addAll(renew(batch.holds().subList(from, to), asked));
+            outcomes.addAll(renew(batch.holds().subList(from, to)));
         }
         List<Answer> queued = new ArrayList<>();
         for (Claim claim : batch.queued()) {
@@ -48,7 +47,7 @@ final class Extension {
         return new Renewal(outcomes, queued, all.time());
     }
 
-    private List<Renewal.Outcome> renew(List<Renewals.Hold> holds, long asked) {
+    private List<Renewal.Outcome> renew(List<Renewals.Hold> holds) {
         List<Item> items = new ArrayList<>();
         for (Renewals.Hold hold : holds) {
             Footing known = all.footings().get(hold.grant().claim().id());
@@ -58,13 +57,12 @@ final class Extension {
         all.askMajority(Member.Kind.RENEWAL, "a renewal", member -> renewAt(member, items, began));
         List<Renewal.Outcome> outcomes = new ArrayList<>();
         for (Item item : items) {
-            outcomes.add(outcome(item, asked));
+            outcomes.add(outcome(item, began));
         }
         return outcomes;
     }
 
-    /** What became of a hold, for a batch that we were asked to renew then. */
-    private Renewal.Outcome outcome(Item item, long asked) {
+    private Renewal.Outcome outcome(Item item, long began) {
         Footing footing = item.footing;
         long end = footing.end();
         if (end <= all.now()) {
@@ -75,7 +73,7 @@ final class Extension {
             heal(item);
         }
         footing.report(end);
-        return new Renewal.Kept(Duration.ofNanos(end - asked));
+        return new Renewal.Kept(Duration.ofNanos(end - began));
     }
 
     /** Renews what this member was sent, one request for each of its lanes. */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renewals as calls: first the quick way for every hold, {@code extend.lua}, which needs nothing but its record; then
- * {@code renew.lua} for those that were not so simple, with all keys of their names. A call has hundreds of items, or, where a
- * script's keys must be in one slot, those of one bucket.
+ * {@code renew.lua} for those that were not so simple, with all keys of their names, and for queued claims, which come after
+ * all holds. A call has hundreds of items, or, where a script's keys must be in one slot, those of one bucket.
  */
 final class Batch {
     /** A script of this many keeps the server from doing anything else for a millisecond or two. */
@@ -29,6 +29,7 @@ final class Batch {
     private final String[] lines;
     private @Nullable StoreTime at;
     private List<Part> parts;
+    private boolean refreshed;
 
     /** One call: its keys and items, and which items of the batch they are. */
     private final class Part {
@@ -90,6 +91,15 @@ final class Batch {
             String rest = Words.micros(hold.lease()) + " " + hold.raiseTo() + " " + tokens;
             with(Script.RENEW, claim).renew(number, "H", claim, rest);
         }
+
+        void refreshAll() {
+            refreshed = true;
+            int number = batch.holds().size();
+            for (Claim claim : batch.queued()) {
+                String rest = Words.flag(claim.stray()) + " " + Words.terms(claim, incarnation);
+                with(Script.RENEW, claim).renew(number++, "Q", claim, rest);
+            }
+        }
     }
 
     Batch(Keys keys, long incarnation, boolean byBucket, Renewals batch) {
@@ -108,9 +118,8 @@ final class Batch {
             }
             number++;
         }
-        for (Claim claim : batch.queued()) {
-            String rest = Words.flag(claim.stray()) + " " + Words.terms(claim, incarnation);
-            first.with(Script.RENEW, claim).renew(number++, "Q", claim, rest);
+        if (batch.holds().isEmpty()) {
+            first.refreshAll();
         }
         parts = first.all;
     }
@@ -124,7 +133,7 @@ final class Batch {
 
     /** Takes the answers to those calls. */
     void read(List<Object> answers) {
-        Parts again = new Parts();
+        Parts next = new Parts();
         for (int p = 0; p < parts.size(); p++) {
             List<?> words = Words.list(answers.get(p));
             at = at == null ? Words.time(Words.text(words.get(0)), incarnation) : at;
@@ -132,13 +141,16 @@ final class Batch {
             for (int i = 0; i < numbers.size(); i++) {
                 String line = Words.text(words.get(i + 1));
                 if (line.equals("M")) {
-                    again.renew(numbers.get(i));
+                    next.renew(numbers.get(i));
                 } else {
                     lines[numbers.get(i)] = line;
                 }
             }
         }
-        parts = again.all;
+        if (!refreshed) {
+            next.refreshAll();
+        }
+        parts = next.all;
     }
 
     /** What became of all of it, in the order of the batch. */

@@ -209,13 +209,20 @@ final class HistoryWorker implements Callable<Object> {
             unlock(claim, write);
             return;
         }
+        boolean valid = lease.isValid();
         RecordedClaim reader = claim.downgrade();
         try {
             write.unlock();
-            ok(reader, read.lease());
-            work(reader, read.lease());
+            Lease shared = read.lease();
+            ok(reader, shared);
+            work(reader, shared);
         } catch (IllegalMonitorStateException lost) {
-            reader.fail();
+            // The store may have carried it out, and its answer been lost until the lease had ended.
+            if (valid) {
+                reader.info();
+            } else {
+                reader.fail();
+            }
         } catch (StoreUnavailableException e) {
             unavailable(e);
             reader.info();

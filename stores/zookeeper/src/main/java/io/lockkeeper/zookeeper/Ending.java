@@ -250,7 +250,7 @@ final class Ending {
             if (entry.endsAt <= desk.ticker.nanos() || entry.recalled) {
                 return Optional.empty();
             }
-            if (entry.theNode().mode() == Mode.EXCLUSIVE && !share(entry, grant, session)) {
+            if (!share(entry, grant, session)) {
                 return Optional.empty();
             }
             return Optional.of(
@@ -260,8 +260,17 @@ final class Ending {
         }
     }
 
-    /** Puts a shared node in the very place of the exclusive one. */
+    /** Puts a shared node in the very place of the exclusive one; if that was done before, looks whether it is still there. */
     private boolean share(Entry entry, Grant grant, Session session) {
+        if (entry.theNode().mode() == Mode.SHARED) {
+            Op isThere = Op.check(entry.path(), entry.version);
+            Reply reply = session.await(session.multi(List.of(session.checkFence(), isThere)), "downgrade");
+            if (reply.is(Code.BADVERSION) && reply.failed() == 0) {
+                session.readFence();
+                return share(entry, grant, session);
+            }
+            return reply.isOk() || isShared(entry, session);
+        }
         String name = entry.theNode().downgraded(entry.czxid);
         long left = NodeData.millis(java.time.Duration.ofNanos(entry.endsAt - desk.ticker.nanos()));
         NodeData data = entry.data
@@ -279,12 +288,15 @@ final class Ending {
             return share(entry, grant, session);
         }
         if (!reply.isOk()) {
-            // An earlier copy of this step may have done it.
-            return find(entry, session, false) && entry.theNode().mode() == Mode.SHARED && !entry.data.isRecalled();
+            return isShared(entry, session); // an earlier copy of this step may have done it
         }
         entry.node = ClaimNode.parse(name).orElseThrow();
         entry.version = 0;
         entry.data = data;
         return true;
+    }
+
+    private boolean isShared(Entry entry, Session session) {
+        return find(entry, session, false) && entry.theNode().mode() == Mode.SHARED && !entry.data.isRecalled();
     }
 }

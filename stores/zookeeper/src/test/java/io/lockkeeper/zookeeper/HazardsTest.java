@@ -8,6 +8,14 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.StoreUrl;
+import io.lockkeeper.spi.Terms;
 import io.lockkeeper.spi.Ticker;
 import io.lockkeeper.testservers.ZooKeeperServer;
 import java.time.Duration;
@@ -77,6 +85,32 @@ class HazardsTest {
         return waiter.getState() == Thread.State.WAITING
                 && Arrays.stream(stack).anyMatch(frame -> frame.getMethodName().equals("internalLockLoop"))
                 && Arrays.stream(stack).noneMatch(frame -> frame.getClassName().startsWith("org.apache.zookeeper."));
+    }
+
+    /** What a client remembers of its hold is no evidence: it hears of a break a moment later. */
+    @Test
+    void aDowngradeThatIsRepeatedAfterABreakFindsNothing() {
+        StoreUrl url = StoreUrl.parse("zookeeper://" + server.address() + "?session=6s&operationTimeout=5s");
+        try (LockStore holder = new ZooKeeperProvider().open(url);
+                LockStore operator = new ZooKeeperProvider().open(url)) {
+            Terms terms =
+                    new Terms(Mode.EXCLUSIVE, 1, 0, LONG, Duration.ZERO, Duration.ZERO, 3, false, "holder", "repeated");
+            for (int i = 0; i < 50; i++) {
+                ClaimId id = new ClaimId("holder", i);
+                Claim claim = new Claim(
+                        "repeated",
+                        id,
+                        terms,
+                        holder.time(holder.lane("repeated")).plusMicros(60_000_000),
+                        false);
+                Grant exclusive = Grant.of(claim, (Answer.Granted) holder.claim(claim));
+                Grant shared = holder.downgrade(exclusive).orElseThrow();
+                assertThat(holder.downgrade(exclusive)).as("repeated").contains(shared);
+                assertThat(operator.breakHold("repeated", shared.token(), Duration.ZERO, true))
+                        .isTrue();
+                assertThat(holder.downgrade(exclusive)).as("broken, " + i).isEmpty();
+            }
+        }
     }
 
     /** CURATOR-604: shows that the next test can fail. */

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,9 +36,14 @@ abstract class QuorumFaults {
         rig.close();
     }
 
+    /** Does something on a thread of its own: the JVM's common pool may have a single one, and what is paused keeps it. */
+    static <T> CompletableFuture<T> async(Supplier<T> task) {
+        return CompletableFuture.supplyAsync(task, run -> new Thread(run).start());
+    }
+
     /** Does something that may have to wait, while time passes. */
     final <T> T meanwhile(Callable<T> task) throws Exception {
-        CompletableFuture<T> done = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<T> done = async(() -> {
             try {
                 return task.call();
             } catch (Exception e) {

@@ -72,7 +72,7 @@ class QuorumPausesTest extends QuorumFaults {
         assertThat(isTaken(b)).isFalse(); // the quorum has begun
         List<Gate> gates = pauseAfter(StepKind.CLAIM, a);
         CompletableFuture<Optional<Lease>> attempt =
-                CompletableFuture.supplyAsync(() -> a.keeper().lock("a", FIXED).tryAcquire());
+                async(() -> a.keeper().lock("a", FIXED).tryAcquire());
         awaitArrival(gates);
         rig.time.jump(LEASE.multipliedBy(2));
         gates.forEach(Gate::open);
@@ -90,7 +90,7 @@ class QuorumPausesTest extends QuorumFaults {
         assertThat(isTaken(a)).isFalse(); // the quorum has begun, and a listens
         List<Gate> gates = pauseAfter(StepKind.RENEW, a);
         CompletableFuture<Optional<Lease>> attempt =
-                CompletableFuture.supplyAsync(() -> a.keeper().lock("a", FIXED).tryAcquire());
+                async(() -> a.keeper().lock("a", FIXED).tryAcquire());
         awaitArrival(gates);
         Inspector inspector = b.keeper().inspector();
         long token = meanwhile(() -> inspector.inspect("a"))
@@ -115,8 +115,7 @@ class QuorumPausesTest extends QuorumFaults {
             Claim claim = client.newClaim("a", terms);
             Answer.Granted first = SpiClient.granted(meanwhile(() -> a.store().claim(claim)));
             List<Gate> gates = pauseAfter(StepKind.RENEW, a);
-            CompletableFuture<Answer> repeated =
-                    CompletableFuture.supplyAsync(() -> a.store().claim(claim.asStray()));
+            CompletableFuture<Answer> repeated = async(() -> a.store().claim(claim.asStray()));
             awaitArrival(gates);
             rig.time.jump(Duration.ofSeconds(1));
             gates.forEach(Gate::open);

@@ -15,15 +15,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Renews holds at all members, hundreds in a request: one with thousands would take longer than a member may. A hold goes on as long as a majority surely holds it; a member that did not
- * answer does so until the end that it last gave.
+ * Renews holds at all members, hundreds in a request: one with thousands would take longer than members are waited for. A hold
+ * goes on as long as a majority surely holds it; a member that did not answer does so until the end that it last gave.
  *
  * <p>A hold that a majority has just kept is also claimed where it is missing: at a member that was down, or has lost its
  * memory. That only shuts others out, so it is right whatever the member has forgotten; and a hold that is kept for long
  * outlives the restart of all members, one after the other. The claim's deadline is well before the kept leases end.
  */
 final class Extension {
-    /** Any store renews so many within a fraction of the shortest time that members are waited for. */
+    /** A member renews so many within some ten milliseconds, and is waited for 250 unless told otherwise. */
     private static final int MOST = 500;
 
     private final Ensemble all;

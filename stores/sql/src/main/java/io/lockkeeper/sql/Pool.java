@@ -40,8 +40,9 @@ final class Pool implements Connections.Source, AutoCloseable {
         this.url = url;
         this.properties = properties;
         this.defaults = defaults;
-        String busy = properties.getProperty(UrlDefaults.BUSY);
-        this.patience = defaults.isOneWriter() && busy != null ? Duration.ofMillis(Long.parseLong(busy)) : null;
+        String busy = defaults.properties().get(UrlDefaults.BUSY);
+        boolean isOurs = busy != null && busy.equals(properties.getProperty(UrlDefaults.BUSY));
+        this.patience = isOurs ? Duration.ofMillis(Long.parseLong(busy)) : null;
     }
 
     static SqlStore open(String url, Map<String, String> parameters, SqlOptions options, @Nullable Dialect dialect) {
@@ -117,16 +118,23 @@ final class Pool implements Connections.Source, AutoCloseable {
     @Override
     public Connection pooled() throws SQLException {
         Connection connection = pool.getConnection();
-        try {
-            Connection behind = connection.unwrap(Connection.class);
-            if (patience != null && patient != behind) { // the pool's only one: whoever has it says how it waits
-                Patience.give(behind, patience);
-                patient = behind;
+        if (patience != null) {
+            try {
+                giveOnce(connection, patience);
+            } catch (SQLException e) {
+                connection.close();
+                throw e;
             }
-            return connection;
-        } catch (SQLException e) {
-            connection.close();
-            throw e;
+        }
+        return connection;
+    }
+
+    /** The pool has one connection then, and whoever has it says how it waits. */
+    private void giveOnce(Connection connection, Duration timeout) throws SQLException {
+        Connection behind = connection.unwrap(Connection.class);
+        if (patient != behind) {
+            Patience.give(behind, timeout);
+            patient = behind;
         }
     }
 

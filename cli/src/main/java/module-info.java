@@ -6,6 +6,8 @@ module io.lockkeeper.cli {
     requires info.picocli;
     requires jdk.unsupported;
 
+    uses io.lockkeeper.spi.StoreProvider;
+
     opens io.lockkeeper.cli to
             info.picocli;
 

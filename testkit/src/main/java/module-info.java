@@ -5,5 +5,6 @@ module io.lockkeeper.testkit {
     requires static transitive org.jspecify;
 
     exports io.lockkeeper.testkit;
+    exports io.lockkeeper.testkit.fleet;
     exports io.lockkeeper.testkit.history;
 }

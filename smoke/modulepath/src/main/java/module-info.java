@@ -2,4 +2,8 @@
 
 module smoke {
     requires io.lockkeeper.core;
+    requires io.lockkeeper.redis;
+    requires io.lockkeeper.sql;
+    requires io.lockkeeper.tck;
+    requires io.lockkeeper.testkit;
 }

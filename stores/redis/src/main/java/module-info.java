@@ -5,6 +5,7 @@ module io.lockkeeper.redis {
     requires static transitive org.jspecify;
     requires transitive redis.clients.jedis;
     requires org.apache.commons.pool2;
+    requires org.slf4j; // Jedis needs it, and, being no module itself, cannot say so
 
     exports io.lockkeeper.redis;
 

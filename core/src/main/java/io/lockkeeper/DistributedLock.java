@@ -40,13 +40,20 @@ public interface DistributedLock extends Lock {
 
     /**
      * Acquires the lock, waiting no longer than {@code wait}; not longer than any {@code Duration}, so that a huge one
-     * means for ever, and a zero or negative one a single attempt.
+     * means forever, and a zero or negative one a single attempt.
      *
      * @throws InterruptedException when the thread is interrupted before or while it waits; nothing is left in the store
+     * @throws StoreUnavailableException when it could not be found out whether the lock is taken. A store that does not answer
+     *     may make this take up to two operation timeouts longer than {@code wait}
      */
     Optional<Lease> tryAcquire(Duration wait) throws InterruptedException;
 
-    /** Acquires the lock without occupying a thread. Cancelling the future really leaves the queue. */
+    /**
+     * Acquires the lock without occupying a thread. However the returned future is completed, by us, by {@code cancel} or by a
+     * timeout of your own, the wait ends with it. That is true of this future alone: cancelling one that depends on it, such
+     * as {@code acquireAsync().thenApply(…)}, does not cancel this one. When {@code cancel} returns false, the lock was
+     * acquired before, and the lease is yours to close.
+     */
     CompletableFuture<Lease> acquireAsync();
 
     /** {@link #tryAcquire(Duration)} without occupying a thread. Cancelling the future really leaves the queue. */
@@ -75,11 +82,17 @@ public interface DistributedLock extends Lock {
     @Override
     void lockInterruptibly() throws InterruptedException;
 
-    /** Acquires the lock for this thread if nobody else holds or awaits it, or re-enters. */
+    /**
+     * Acquires the lock for this thread if nobody else holds or awaits it, or re-enters. False at once for the write lock of
+     * a name that this thread reads.
+     */
     @Override
     boolean tryLock();
 
-    /** Acquires the lock for this thread within this time, or re-enters. */
+    /**
+     * Acquires the lock for this thread within this time, or re-enters. False at once for the write lock of a name that this
+     * thread reads.
+     */
     @Override
     boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 

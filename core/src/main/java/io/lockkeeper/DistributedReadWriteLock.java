@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * served: a queued writer is not overtaken by later readers.
  *
  * <p>In the thread style a writer may take the read lock, too, and keep it when it unlocks the write lock: the hold is
- * downgraded, with no gap in between. A reader that asks for the write lock gets a {@link DeadlockException} at once,
- * with a time limit or without.
+ * downgraded, with no gap in between. A reader cannot become a writer: {@code tryLock} on the write lock, with a time limit
+ * or without, returns false at once, and {@code lock()} throws {@link DeadlockException}, because it would wait for itself.
  */
 public interface DistributedReadWriteLock extends ReadWriteLock {
     /** The lock for readers. */

@@ -80,7 +80,7 @@ public interface Fence {
          */
         public static void refusePermits(Sequencer sequencer) {
             if (sequencer.mode() == Mode.PERMITS) {
-                throw new IllegalArgumentException("'" + sequencer.name()
+                throw new IllegalArgumentException("'" + LockkeeperException.printable(sequencer.name())
                         + "' is held as permits, whose tokens have no order; allowed are exclusive and shared holds");
             }
         }

@@ -24,9 +24,9 @@ public interface KeeperListener {
     /** A hold is lost. */
     default void lost(LeaseLost loss) {}
 
-    /** The store stopped answering. */
+    /** The store stopped answering, or cannot decide claims; reported once until {@link #storeUp}. */
     default void storeDown(StoreUnavailableException cause) {}
 
-    /** The store answers again. */
+    /** The store answers again, and can decide claims. */
     default void storeUp() {}
 }

@@ -64,7 +64,8 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Has {@code action} called when the hold is lost, once, on the keeper's executor; at once when it is lost already.
-     * An action that blocks or throws harms nobody else.
+     * An action that blocks or throws harms nobody else. Do not use the lease in it, but the {@link LeaseLost} that it is given:
+     * a lease that its own action refers to stays reachable, and so is not noticed when it is dropped without being closed.
      *
      * @return this
      */

@@ -21,9 +21,19 @@ public record LeaseLost(String name, long token, Reason reason, Duration remaini
         Objects.requireNonNull(remaining, "remaining");
     }
 
+    /** For messages and logs: the name without control characters. */
+    @Override
+    public String toString() {
+        return "LeaseLost[name=" + LockkeeperException.printable(name) + ", token=" + token + ", reason=" + reason
+                + ", remaining=" + remaining + "]";
+    }
+
     /** Why a hold was lost. */
     public enum Reason {
-        /** The lease ended: a fixed lease ran out, or this process stood still for too long to renew. */
+        /**
+         * The lease ended: a fixed lease ran out, or this process stood still for too long to renew; or the store no longer
+         * knew the hold, for instance because it has lost its data.
+         */
         EXPIRED,
         /** An operator broke the hold. */
         BROKEN,

@@ -21,6 +21,13 @@ public record LockInfo(String name, Mode mode, int limit, List<Hold> holders, in
         holders = List.copyOf(holders);
     }
 
+    /** For messages and logs: without control characters. */
+    @Override
+    public String toString() {
+        return "LockInfo[name=" + LockkeeperException.printable(name) + ", mode=" + mode + ", limit=" + limit
+                + ", holders=" + holders + ", waiters=" + waiters + ", closedFor=" + closedFor + "]";
+    }
+
     /**
      * One hold of the name.
      *
@@ -31,5 +38,13 @@ public record LockInfo(String name, Mode mode, int limit, List<Hold> holders, in
      * @param since since when, by the store's clock
      * @param expiresIn when the lease ends unless it is renewed
      */
-    public record Hold(String client, String label, long token, int permits, Instant since, Duration expiresIn) {}
+    public record Hold(String client, String label, long token, int permits, Instant since, Duration expiresIn) {
+        /** For messages and logs: without control characters. */
+        @Override
+        public String toString() {
+            return "Hold[client=" + LockkeeperException.printable(client) + ", label="
+                    + LockkeeperException.printable(label) + ", token=" + token + ", permits=" + permits + ", since="
+                    + since + ", expiresIn=" + expiresIn + "]";
+        }
+    }
 }

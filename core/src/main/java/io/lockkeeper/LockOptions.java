@@ -178,7 +178,7 @@ public final class LockOptions {
         append(out, "maxHold", maxHold);
         append(out, "fair", fair);
         append(out, "lockDelay", lockDelay);
-        append(out, "label", label);
+        append(out, "label", label == null ? null : LockkeeperException.printable(label));
         return out.append(']').toString();
     }
 

@@ -6,6 +6,7 @@ import io.lockkeeper.engine.Primitives;
 import io.lockkeeper.quorum.QuorumOptions;
 import io.lockkeeper.quorum.QuorumStore;
 import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.Ranges;
 import io.lockkeeper.spi.StoreProvider;
 import io.lockkeeper.spi.StoreUrl;
 import java.io.IOException;
@@ -16,11 +17,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -44,21 +43,6 @@ import org.jspecify.annotations.Nullable;
  * equal locks.
  */
 public final class Lockkeeper implements AutoCloseable {
-    /** The module to add for a scheme, so that an unknown one says so. */
-    private static final Map<String, String> MODULES = Map.ofEntries(
-            Map.entry("jdbc", "lockkeeper-sql"),
-            Map.entry("file", "lockkeeper-sql"),
-            Map.entry("redis", "lockkeeper-redis"),
-            Map.entry("rediss", "lockkeeper-redis"),
-            Map.entry("redis-sentinel", "lockkeeper-redis"),
-            Map.entry("redis-cluster", "lockkeeper-redis"),
-            Map.entry("redlock", "lockkeeper-redis"),
-            Map.entry("redlocks", "lockkeeper-redis"),
-            Map.entry("zookeeper", "lockkeeper-zookeeper"),
-            Map.entry("etcd", "lockkeeper-etcd"),
-            Map.entry("etcds", "lockkeeper-etcd"),
-            Map.entry("cell", "lockkeeper-cell"));
-
     private final Primitives primitives;
 
     private Lockkeeper(Primitives primitives) {
@@ -189,7 +173,8 @@ public final class Lockkeeper implements AutoCloseable {
 
     /**
      * Ends all who wait with {@link KeeperClosedException}, tells holders that their holds are lost
-     * ({@link LeaseLost.Reason#CLOSED}), releases what is held, and leaves no thread. A second call does nothing.
+     * ({@link LeaseLost.Reason#CLOSED}), releases what is held, and leaves no thread. A second call waits until the
+     * first is done, unless a leader makes it whose return that one waits for.
      */
     @Override
     public void close() {
@@ -252,7 +237,11 @@ public final class Lockkeeper implements AutoCloseable {
             return this;
         }
 
-        /** Runs the listener, loss actions and the completion of futures. Built-in: daemon threads of the keeper's own. */
+        /**
+         * Runs the listener, loss actions and the completion of futures. Built-in: daemon threads of the keeper's own, which also
+         * run what this executor refuses, and loss actions that it does not begin soon. When it is shut down, a future that
+         * was to get a lock fails with {@link java.util.concurrent.RejectedExecutionException}, and the lock is released.
+         */
         public Builder executor(Executor executor) {
             this.executor = Objects.requireNonNull(executor, "executor");
             return this;
@@ -277,11 +266,7 @@ public final class Lockkeeper implements AutoCloseable {
         }
 
         private static Duration check(String what, Duration value, Duration most) {
-            Duration least = Duration.ofMillis(10);
-            if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-                throw new IllegalArgumentException(what + " is " + value + "; allowed is " + least + " to " + most);
-            }
-            return value;
+            return Ranges.check(what, value, Duration.ofMillis(10), most);
         }
 
         /** Connects. */
@@ -299,7 +284,9 @@ public final class Lockkeeper implements AutoCloseable {
                     releaseOnShutdown);
             LockStore opened = store != null
                     ? store
-                    : maker != null ? maker.apply(timeout) : open(Objects.requireNonNull(url), timeout);
+                    : maker != null
+                            ? maker.apply(timeout)
+                            : open(Objects.requireNonNull(url).withClientName(config.clientName()), timeout);
             try {
                 return new Lockkeeper(new Primitives(opened, config));
             } catch (RuntimeException | Error e) {
@@ -319,20 +306,24 @@ public final class Lockkeeper implements AutoCloseable {
         }
 
         private static LockStore open(StoreUrl url, Duration operationTimeout) {
-            TreeSet<String> known = new TreeSet<>();
+            List<String> known = new ArrayList<>();
             for (StoreProvider provider :
                     ServiceLoader.load(StoreProvider.class, StoreProvider.class.getClassLoader())) {
                 if (provider.schemes().contains(url.scheme())) {
-                    return provider.open(url.with("operationTimeout", operationTimeout));
+                    return open(provider, url.with("operationTimeout", operationTimeout));
                 }
                 known.addAll(provider.schemes());
             }
-            String module = MODULES.get(url.scheme());
-            throw new IllegalArgumentException(
-                    module == null
-                            ? "unknown scheme '" + url.scheme() + "'; known here are " + known
-                            : "no store for '" + url.scheme() + ":' is on the path; add the module io.lockkeeper:"
-                                    + module);
+            throw StoreModules.missing(url.scheme(), known);
+        }
+
+        /** A driver may repeat the URL in its messages. */
+        private static LockStore open(StoreProvider provider, StoreUrl url) {
+            try {
+                return provider.open(url);
+            } catch (RuntimeException e) {
+                throw url.secrets().hide(e);
+            }
         }
 
         private static String hostAndPid() {

@@ -117,7 +117,7 @@ public record Sequencer(String name, Mode mode, long token) {
     }
 
     private static IllegalArgumentException malformed(String s, String why) {
-        return new IllegalArgumentException(
-                "'" + s + "' is no sequencer (lk1:X|S|P:token:percent-encoded-name): " + why);
+        return new IllegalArgumentException(LockkeeperException.printable(
+                "'" + s + "' is no sequencer (lk1:X|S|P:token:percent-encoded-name): " + why));
     }
 }

@@ -81,6 +81,7 @@ final class ArchitectureTest {
                         "Liveness",
                         "StoreProvider",
                         "StoreUrl",
+                        "Secrets",
                         "Claim",
                         "ClaimId",
                         "Terms",
@@ -94,6 +95,7 @@ final class ArchitectureTest {
                         "LatchStep",
                         "LatchState",
                         "Promises",
+                        "Ranges",
                         "Ticker");
         assertThat(MAIN.get("io.lockkeeper.spi.LockStore").getMethods())
                 .extracting(JavaMethod::getName)
@@ -111,6 +113,7 @@ final class ArchitectureTest {
                         "list",
                         "check",
                         "breakHold",
+                        "canDecideClaims",
                         "liveness",
                         "listen",
                         "lane",
@@ -121,8 +124,7 @@ final class ArchitectureTest {
 
     @Test
     void theEngineShowsOnlyItsDoors() {
-        assertThat(publicIn("io.lockkeeper.engine"))
-                .containsExactlyInAnyOrder("Config", "Keeper", "MultiLock", "Primitives");
+        assertThat(publicIn("io.lockkeeper.engine")).containsExactlyInAnyOrder("Config", "MultiLock", "Primitives");
         assertThat(publicIn("io.lockkeeper.memory"))
                 .containsExactlyInAnyOrder("MemoryCore", "MemoryProvider", "MemoryStore");
         assertThat(publicIn("io.lockkeeper.quorum")).containsExactlyInAnyOrder("QuorumOptions", "QuorumStore");
@@ -281,7 +283,11 @@ final class ArchitectureTest {
     void theMonotonicClockIsReadInTheTickerAlone() {
         assertThat(calls("io.lockkeeper", "java.lang.System", "nanoTime"))
                 .as("and where the threads' end is awaited")
-                .allMatch(call -> call.contains("spi.Ticker") || call.contains("engine.Lanes"));
+                .allMatch(call -> call.contains("spi.Ticker")
+                        || call.contains("engine.Workers")
+                        || call.contains("engine.Claims")
+                        || call.contains("engine.Events")
+                        || call.contains("engine.Keeper"));
     }
 
     @Test
@@ -293,7 +299,7 @@ final class ArchitectureTest {
                 .toList();
         assertThat(made)
                 .as("but for the shutdown hook, which is no thread of ours until the end")
-                .allMatch(call -> call.contains("engine.Lanes")
+                .allMatch(call -> call.contains("engine.Threads")
                         || call.contains("engine.Keeper")
                         || call.contains("quorum.MemberThreads"));
         assertThat(calls("io.lockkeeper", "java.util.concurrent.Executors", "newCachedThreadPool"))

@@ -30,10 +30,7 @@ final class LockkeeperTest {
         "redis-sentinel://h1/0#m,lockkeeper-redis",
         "redis-cluster://h1,lockkeeper-redis",
         "redlock://h1,lockkeeper-redis",
-        "zookeeper://h,lockkeeper-zookeeper",
-        "etcd://h,lockkeeper-etcd",
-        "etcds://h,lockkeeper-etcd",
-        "cell://h,lockkeeper-cell"
+        "zookeeper://h,lockkeeper-zookeeper"
     })
     void aSchemeWhoseModuleIsNotThereSaysWhichToAdd(String url, String module) {
         assertThatIllegalArgumentException()
@@ -49,6 +46,15 @@ final class LockkeeperTest {
                 .withMessageContaining("'rediz'")
                 .withMessageContaining("memory")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("hunter2"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"etcd://h", "etcds://h", "cell://h"})
+    void noModuleIsNamedThatDoesNotExist(String url) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Lockkeeper.connect(url))
+                .withMessageContaining("unknown scheme")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("add the module"));
     }
 
     @ParameterizedTest

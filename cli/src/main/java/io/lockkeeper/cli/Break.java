@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -50,7 +51,7 @@ final class Break implements Callable<Integer> {
     private boolean now;
 
     @Option(names = "--token", paramLabel = "TOKEN", description = "Only the hold that has this token.")
-    private long token;
+    private @Nullable Long token;
 
     @Option(
             names = "--delay",
@@ -65,13 +66,14 @@ final class Break implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Duration lockDelay = Text.duration("--delay", delay);
+        Rehearsal.of(keeper -> keeper.inspector().breakHold(name, token == null ? 1 : token, lockDelay));
         List<Long> broken = new ArrayList<>();
         try (Lockkeeper keeper = store.open()) {
             Inspector inspector = keeper.inspector();
             Optional<LockInfo> found = inspector.inspect(name);
             List<Long> tokens = found.map(LockInfo::holders).orElse(List.of()).stream()
                     .map(LockInfo.Hold::token)
-                    .filter(t -> token == 0 || t == token)
+                    .filter(t -> token == null || t.equals(token))
                     .toList();
             if (found.isPresent() && !tokens.isEmpty()) {
                 confirm(found.get());

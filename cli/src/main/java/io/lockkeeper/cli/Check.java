@@ -42,6 +42,7 @@ final class Check implements Callable<Integer> {
             throw new Failure(Exit.USAGE, "which sequencer? See lockkeeper check --help");
         }
         Sequencer parsed = Sequencer.parse(text);
+        Rehearsal.of(keeper -> keeper.inspector().check(parsed));
         boolean inForce;
         try (Lockkeeper keeper = store.open()) {
             inForce = keeper.inspector().check(parsed);

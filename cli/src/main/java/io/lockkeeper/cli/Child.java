@@ -56,17 +56,17 @@ final class Child {
                 : new Failure(Exit.NO_SUCH_COMMAND, program + ": command not found");
     }
 
-    static Child start(List<String> command, Lease lease) {
-        String sequencer = lease.sequencer().toString();
-        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+    static Child start(List<String> command, Lease lease, String mark) {
+        ProcessBuilder builder = new ProcessBuilder(QuitSignal.unblocked(command)).inheritIO();
         Map<String, String> environment = builder.environment();
         restoreLocale(environment);
         environment.put("LOCKKEEPER_NAME", lease.name());
         environment.put("LOCKKEEPER_TOKEN", Long.toString(lease.token()));
-        environment.put("LOCKKEEPER_SEQUENCER", sequencer);
+        environment.put("LOCKKEEPER_SEQUENCER", lease.sequencer().toString());
+        environment.put(ProcessTree.MARKS, ProcessTree.withMark(environment.get(ProcessTree.MARKS), mark));
         try {
             Process process = builder.start();
-            return new Child(process, new ProcessTree(process, "LOCKKEEPER_SEQUENCER=" + sequencer));
+            return new Child(process, new ProcessTree(process.toHandle(), mark));
         } catch (IOException e) {
             boolean missing = String.valueOf(e.getMessage()).contains("error=2,");
             throw new Failure(
@@ -83,6 +83,10 @@ final class Child {
         } else if (locale != null) {
             environment.put("LC_ALL", locale);
         }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /** Passes a signal on. */

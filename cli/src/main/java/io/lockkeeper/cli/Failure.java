@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
+import io.lockkeeper.ConflictingUseException;
+import io.lockkeeper.KeeperClosedException;
+import io.lockkeeper.LeaseLostException;
+import io.lockkeeper.LockkeeperException;
+import io.lockkeeper.StoreUnavailableException;
+
 /** Ends the command with a message and an exit code. */
 final class Failure extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -10,6 +16,40 @@ final class Failure extends RuntimeException {
     Failure(int code, String message) {
         super(message, null, false, false);
         this.code = code;
+    }
+
+    /** What else has ended a command, in words for its user. */
+    static Failure of(Throwable e) {
+        if (e instanceof Failure failure) {
+            return failure;
+        }
+        String message = Text.withDurations(String.valueOf(e.getMessage()));
+        if (e instanceof StoreUnavailableException) {
+            return new Failure(Exit.UNAVAILABLE, "the store is unavailable: " + message);
+        }
+        if (e instanceof KeeperClosedException) {
+            return new Failure(
+                    Exit.UNAVAILABLE, "the connection to the store was closed while it was needed: " + message);
+        }
+        if (e instanceof LeaseLostException lost) {
+            return new Failure(
+                    Exit.LOST,
+                    "the lock " + lost.loss().name() + " was lost ("
+                            + Text.reason(lost.loss().reason()) + ")");
+        }
+        if (e instanceof IllegalArgumentException
+                || e instanceof UnsupportedOperationException
+                || e instanceof ConflictingUseException) {
+            return new Failure(Exit.USAGE, message);
+        }
+        return new Failure(Exit.SOFTWARE, e instanceof LockkeeperException ? message : "unexpected: " + inOneLine(e));
+    }
+
+    /** A class that cannot be verified has pages to say. */
+    private static String inOneLine(Throwable e) {
+        Throwable cause = e.getCause();
+        Throwable told = e instanceof ExceptionInInitializerError && cause != null ? cause : e;
+        return told.toString().lines().findFirst().orElse("");
     }
 
     int code() {

@@ -27,6 +27,7 @@ final class Inspect implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        Rehearsal.of(keeper -> keeper.inspector().inspect(name));
         Optional<LockInfo> found;
         try (Lockkeeper keeper = store.open()) {
             found = keeper.inspector().inspect(name);

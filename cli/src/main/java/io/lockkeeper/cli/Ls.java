@@ -40,12 +40,17 @@ final class Ls implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        Rehearsal.of(keeper -> keeper.inspector().list(prefix, limit));
         List<LockInfo> all;
         try (Lockkeeper keeper = store.open()) {
             all = keeper.inspector().list(prefix, limit);
         }
+        if (all.size() == limit) {
+            Terminal.ERR.println(Terminal.ERR.dim("only the first " + limit
+                    + " names are listed: there may be more; use --limit (up to 10000) or a longer prefix"));
+        }
         if (json) {
-            Terminal.OUT.println(Json.text(all.stream().map(Json::lock).toList()));
+            print(all);
             return Exit.OK;
         }
         if (all.isEmpty()) {
@@ -58,6 +63,16 @@ final class Ls implements Callable<Integer> {
         }
         table.print(Terminal.OUT);
         return Exit.OK;
+    }
+
+    /** An array, one element at a time: thousands of names are more text than is worth having in memory. */
+    private static void print(List<LockInfo> all) {
+        String before = "[";
+        for (LockInfo info : all) {
+            Terminal.OUT.print(before + Json.text(Json.lock(info)));
+            before = ",";
+        }
+        Terminal.OUT.println(all.isEmpty() ? "[]" : "]");
     }
 
     private static void rows(LockInfo info, Table table) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
-import io.lockkeeper.ConflictingUseException;
-import io.lockkeeper.LockkeeperException;
-import io.lockkeeper.StoreUnavailableException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +11,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code lockkeeper}. */
 @Command(
@@ -27,13 +25,15 @@ import picocli.CommandLine.ParameterException;
             "  lockkeeper run nightly -- ./report.sh         one at a time on this host",
             "  lockkeeper run nightly --wait 0 -- ./report.sh   or not at all (exit code 75)",
             "  lockkeeper run import --permits 1/4 -- ./load.sh  four at a time",
+            "  eval \"$(lockkeeper acquire nightly)\" || exit   for the rest of a script",
             "  lockkeeper ls                                  who holds what",
             "",
             "The store: --store URL, else LOCKKEEPER_STORE, else a file in your state directory. A URL that has a",
             "password is better kept in a file: --store @FILE.",
             "",
             "Exit codes: of run, the command's own, 128+n when signal n ended it, 126 and 127 as shells have them;",
-            "1 not found, 64 usage, 69 store unavailable, 75 not acquired in time, 76 lock lost."
+            "1 not found, 64 usage, 69 store unavailable, 70 a bug, 71 no process or folder could be made,",
+            "75 not acquired in time, 76 lock lost."
         })
 final class Main implements Runnable {
     @CommandLine.Option(
@@ -43,46 +43,68 @@ final class Main implements Runnable {
     @SuppressWarnings("UnusedVariable") // picocli sees to it
     private boolean help;
 
-    private static final Map<String, Supplier<Object>> COMMANDS = commands();
-
+    /** Not a constant: a class that is missing is to be told by {@link #main}, which it would keep from starting. */
     private static Map<String, Supplier<Object>> commands() {
         Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
         commands.put("run", Run::new);
+        commands.put(Acquire.NAME, Acquire::new);
+        commands.put("release", Release::new);
         commands.put("ls", Ls::new);
         commands.put("inspect", Inspect::new);
         commands.put("watch", Watch::new);
         commands.put("break", Break::new);
         commands.put("check", Check::new);
         commands.put("version", Version::new);
+        commands.put("ddl", Ddl::new);
         commands.put("generate-completion", GenerateCompletion::new);
+        commands.put(Hold.NAME, Hold::new);
         return commands;
     }
 
+    private static List<String> arguments = List.of();
+
     private Main() {}
+
+    /** The arguments that we were started with, exactly. */
+    static List<String> arguments() {
+        return arguments;
+    }
 
     /** Runs the command and ends the process. */
     public static void main(String[] args) {
         int code;
         try {
             code = execute(Arguments.exact(args));
-        } catch (Failure e) {
+        } catch (Throwable e) { // an Error, too, such as a class that is missing: Java would end with 1, which is "not
+            // found"
             code = failed(e);
         }
+        if (code != Exit.OK && args.length > 0 && args[0].equals(Acquire.NAME)) {
+            Terminal.OUT.print(Acquire.refusal(List.of(args), code));
+        }
+        // Everything that needs an end has had it; the JVM's own costs time.
+        halt(code);
+    }
+
+    /** Ends the process at once. */
+    static void halt(int code) {
+        Terminal.OUT.flush();
         System.out.flush();
         System.err.flush();
-        // Everything that needs an end has had it; the JVM's own costs time.
         Runtime.getRuntime().halt(code);
     }
 
     private static int execute(String[] args) {
+        arguments = List.of(args);
         CommandLine root = new CommandLine(new Main());
         // Reading a command's options takes time: only those of the one that is meant, if that is plain.
         String first = args.length == 0 ? "" : args[0];
-        Collection<String> wanted = COMMANDS.containsKey(first) && !first.equals("generate-completion")
+        Map<String, Supplier<Object>> commands = commands();
+        Collection<String> wanted = commands.containsKey(first) && !first.equals("generate-completion")
                 ? List.of(first)
-                : COMMANDS.keySet();
+                : commands.keySet();
         for (String name : wanted) {
-            Supplier<Object> command = COMMANDS.get(name);
+            Supplier<Object> command = commands.get(name);
             if (command != null) {
                 root.addSubcommand(name, command.get());
             }
@@ -97,41 +119,37 @@ final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new Failure(
-                Exit.USAGE,
-                "which command? One of " + String.join(", ", COMMANDS.keySet()) + "; see lockkeeper --help");
+        throw new Failure(Exit.USAGE, "which command? One of " + names() + "; see lockkeeper --help");
+    }
+
+    private static String names() {
+        return String.join(
+                ", ",
+                commands().keySet().stream().filter(c -> !c.equals(Hold.NAME)).toList());
     }
 
     private static int wrongUsage(ParameterException e, String[] args) {
         String command = e.getCommandLine().getCommandSpec().qualifiedName();
-        Terminal.complain(e.getMessage() + "; see " + command + " --help");
+        Terminal.complain(Text.safe(what(e, args)) + "; see " + command + " --help");
         return Exit.USAGE;
     }
 
-    private static int failed(Exception e) {
-        int code = tell(e);
+    private static String what(ParameterException e, String[] args) {
+        if (!(e instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+            return String.valueOf(e.getMessage());
+        }
+        boolean isCommand = e.getCommandLine().getParent() == null && args.length > 0;
+        return isCommand
+                ? "there is no command '" + args[0] + "'; the commands are " + names()
+                : "'" + String.join(" ", unmatched.getUnmatched()) + "' is more than it takes";
+    }
+
+    private static int failed(Throwable e) {
+        Failure failure = Failure.of(e);
+        Terminal.complain(String.valueOf(failure.getMessage()));
         if (Terminal.isVerbose()) {
             Terminal.trace(e);
         }
-        return code;
-    }
-
-    private static int tell(Exception e) {
-        if (e instanceof Failure failure) {
-            Terminal.complain(String.valueOf(failure.getMessage()));
-            return failure.code();
-        }
-        if (e instanceof StoreUnavailableException) {
-            Terminal.complain("the store is unavailable: " + e.getMessage());
-            return Exit.UNAVAILABLE;
-        }
-        if (e instanceof IllegalArgumentException
-                || e instanceof UnsupportedOperationException
-                || e instanceof ConflictingUseException) {
-            Terminal.complain(String.valueOf(e.getMessage()));
-            return Exit.USAGE;
-        }
-        Terminal.complain(e instanceof LockkeeperException ? String.valueOf(e.getMessage()) : "unexpected: " + e);
-        return Exit.SOFTWARE;
+        return failure.code();
     }
 }

@@ -8,13 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The command and all that it has started. A process whose parent has ended is no longer below the command; on Linux it
@@ -22,26 +25,41 @@ import java.util.concurrent.locks.LockSupport;
  * itself, and is not ours any more.
  */
 final class ProcessTree {
+    /** The variable that carries the mark, and those of the runs that this one is itself below. */
+    static final String MARKS = "LOCKKEEPER_RUNS";
+
     private static final Path PROC = Path.of("/proc");
     private static final long LOOK_EVERY = 10_000_000;
 
-    private final Process root;
+    private final ProcessHandle root;
     private final byte[] mark;
 
-    ProcessTree(Process root, String mark) {
+    ProcessTree(ProcessHandle root, String mark) {
         this.root = root;
-        this.mark = ("\0" + mark + "\0").getBytes(StandardCharsets.UTF_8);
+        this.mark = mark.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** A mark that no other run has; see {@link #withMark}. */
+    static String newMark() {
+        return UUID.randomUUID().toString();
+    }
+
+    /** The value of the variable, from what it was before. */
+    static String withMark(@Nullable String before, String mark) {
+        return before == null || before.isEmpty() ? mark : before + ":" + mark;
     }
 
     /** All that live, the command first. */
     Collection<ProcessHandle> living() {
         Map<Long, ProcessHandle> found = new LinkedHashMap<>();
-        found.put(root.pid(), root.toHandle());
+        found.put(root.pid(), root);
         root.descendants().forEach(p -> found.put(p.pid(), p));
         for (ProcessHandle marked : marked()) {
             found.putIfAbsent(marked.pid(), marked);
             marked.descendants().forEach(p -> found.putIfAbsent(p.pid(), p));
         }
+        // In a container the shell whose lock we hold may be the parent of all orphans, and so our own.
+        found.remove(ProcessHandle.current().pid());
         found.values().removeIf(p -> !lives(p));
         return found.values();
     }
@@ -70,16 +88,15 @@ final class ProcessTree {
             return false; // gone, or another user's
         }
         for (int i = 0; i + mark.length <= text.length; i++) {
-            if (java.util.Arrays.equals(text, i, i + mark.length, mark, 0, mark.length)) {
+            if (Arrays.equals(text, i, i + mark.length, mark, 0, mark.length)) {
                 return true;
             }
         }
-        return text.length >= mark.length - 1
-                && java.util.Arrays.equals(text, 0, mark.length - 1, mark, 1, mark.length); // the first variable
+        return false;
     }
 
     /** A zombie is dead, though it stands in the table until its parent looks. */
-    private static boolean lives(ProcessHandle process) {
+    static boolean lives(ProcessHandle process) {
         if (!process.isAlive()) {
             return false;
         }

@@ -83,7 +83,7 @@ final class Progress implements AutoCloseable {
             if (info.holders().size() > 1) {
                 line.append(" and ").append(info.holders().size() - 1).append(" more");
             }
-            line.append(" since ").append(Text.age(first.since()));
+            line.append(" for ").append(Text.age(first.since()));
             // Those behind us count as waiters, too; only those who were there first can be ahead.
             ahead = Math.max(0, Math.min(others, token != 0 && token != first.token() ? ahead - 1 : ahead));
             token = first.token();

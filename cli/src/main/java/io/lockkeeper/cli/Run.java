@@ -3,11 +3,8 @@ package io.lockkeeper.cli;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
-import io.lockkeeper.LockInfo;
-import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.LockkeeperException;
-import io.lockkeeper.StoreUnavailableException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code lockkeeper run}: a command under a lock. */
@@ -48,7 +44,7 @@ import picocli.CommandLine.Parameters;
             "lower one than it has seen) and LOCKKEEPER_SEQUENCER (for lockkeeper check) in its environment."
         })
 final class Run implements Callable<Integer> {
-    /** What is left for the kernel to end what it was told to kill; of a time that is short, a third. */
+    /** What is left for the kernel to end what it was told to kill; if the time is short, a third of it. */
     private static final Duration KILL_MARGIN = Duration.ofMillis(300);
 
     /** When nothing is left: enough for a handler of TERM to write a line. */
@@ -57,130 +53,60 @@ final class Run implements Callable<Integer> {
     @Mixin
     private Store store = new Store();
 
-    @Option(names = "--wait", paramLabel = "DURATION", description = "How long to wait. Default: as long as it takes.")
-    private @Nullable String wait;
-
-    @Option(
-            names = "--lease",
-            paramLabel = "DURATION",
-            defaultValue = "30s",
-            description = "How soon the lock is free after we were killed or cut off, 1s to 24h"
-                    + " (default: ${DEFAULT-VALUE}).")
-    private String lease = "30s";
-
-    @Option(names = "--shared", description = "Hold it together with others that share.")
-    private boolean shared;
-
-    @Option(names = "--permits", paramLabel = "K/N", description = "Take K permits of a semaphore of N.")
-    private @Nullable String permits;
-
-    @Option(names = "--label", paramLabel = "TEXT", description = "Shown by ls. Default: the command's name.")
-    private @Nullable String label;
-
-    @Parameters(index = "0", paramLabel = "NAME", description = "What is locked.")
-    private String name = "";
+    @Mixin
+    private Request request = new Request();
 
     @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The command, after --.")
     private List<String> command = new ArrayList<>();
 
-    private final Thread main = Thread.currentThread();
+    private final InterruptibleWait wait = new InterruptibleWait();
     private final CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
 
     // Guarded by this.
-    private boolean waiting = true;
-    private KernelSignals.@Nullable Caught pending;
     private @Nullable Child child;
-
-    /** Waits for at most so long; null: as long as it takes. */
-    private interface Acquisition {
-        Optional<Lease> within(@Nullable Duration limit) throws InterruptedException;
-    }
+    private @Nullable Integer codeOfEnded;
 
     @Override
     public Integer call() {
-        Duration limit = wait == null ? null : Text.duration("--wait", wait);
-        LockOptions options = options();
+        request.check();
         Child.check(command.get(0));
         KernelSignals.onEach(this::received);
         try (Lockkeeper keeper = store.open()) {
-            Optional<Lease> held = acquire(keeper, options, limit);
+            Optional<Lease> held = wait.acquire(keeper, request, programName());
             if (held.isEmpty()) {
-                Terminal.complain(busy(keeper, limit));
+                Terminal.complain(request.busy(keeper));
                 return Exit.NOT_ACQUIRED;
             }
-            return runUnder(held.get());
+            return runUnder(keeper, held.get());
         } catch (InterruptedException e) {
-            return interrupted();
+            return wait.exitCode();
         } catch (LockkeeperException e) {
-            if (wasInterrupted()) {
-                return interrupted(); // what the interrupt has ended says so in its own words
+            if (wait.wasInterrupted()) {
+                return wait.exitCode(); // what the interrupt has ended says so in its own words
             }
             throw e;
         }
     }
 
-    private LockOptions options() {
-        String shown = label == null ? programName() : label;
-        return LockOptions.defaults().lease(Text.duration("--lease", lease)).label(shown);
-    }
-
     private String programName() {
         Path file = Path.of(command.get(0)).getFileName();
-        String text = file == null ? "" : file.toString();
-        return text.length() > 50 ? text.substring(0, 50) : text;
+        return file == null ? "" : file.toString();
     }
 
-    private Optional<Lease> acquire(Lockkeeper keeper, LockOptions options, @Nullable Duration limit)
-            throws InterruptedException {
-        Acquisition acquisition = acquisition(keeper, options);
-        try (Progress progress = Progress.start(keeper.inspector(), name)) {
-            return acquisition.within(limit);
-        } finally {
-            waitIsOver();
-        }
-    }
-
-    /** From here on a signal must not disturb what gives back the lock, or the place in the queue. */
-    private synchronized void waitIsOver() {
-        waiting = false;
-        Thread.interrupted();
-    }
-
-    private Acquisition acquisition(Lockkeeper keeper, LockOptions options) {
-        if (permits != null) {
-            if (shared) {
-                throw new Failure(Exit.USAGE, "--shared and --permits exclude each other");
-            }
-            int[] parts = permits(permits);
-            var semaphore = keeper.semaphore(name, parts[1], options);
-            return limit ->
-                    limit == null ? Optional.of(semaphore.acquire(parts[0])) : semaphore.tryAcquire(parts[0], limit);
-        }
-        var lock = shared ? keeper.readWriteLock(name, options).readLock() : keeper.lock(name, options);
-        return limit -> limit == null ? Optional.of(lock.acquire()) : lock.tryAcquire(limit);
-    }
-
-    private static int[] permits(String text) {
-        String[] parts = text.split("/", -1);
-        try {
-            if (parts.length == 2) {
-                return new int[] {Integer.parseInt(parts[0]), Integer.parseInt(parts[1])};
-            }
-        } catch (NumberFormatException e) {
-            // Told below.
-        }
-        throw new Failure(Exit.USAGE, "--permits is '" + text + "'; it takes K/N, as in 1/4");
-    }
-
-    private int runUnder(Lease held) {
+    private int runUnder(Lockkeeper keeper, Lease held) {
+        String mark = ProcessTree.newMark();
         Child started;
+        ValidityReports reports;
         synchronized (this) {
-            if (pending != null) {
+            if (wait.wasInterrupted()) {
                 held.release();
-                return interrupted();
+                return wait.exitCode();
             }
             try {
-                started = Child.start(command, held);
+                // Before the command: there is no moment at which nobody would end it.
+                Guardian guardian = Guardian.start(mark, Guardian.Means.KILL, null);
+                reports = ValidityReports.start(held, guardian, request.lease());
+                started = start(held, mark, guardian, reports);
             } catch (Failure e) {
                 held.release();
                 throw e;
@@ -190,21 +116,39 @@ final class Run implements Callable<Integer> {
         CompletableFuture<Void> stopped = new CompletableFuture<>();
         held.onLost(news -> {
             loss.complete(news);
-            started.stop(grace(news.remaining()));
+            Duration grace = grace(news.remaining());
+            reports.lost(killInOurPlace(news.remaining(), grace));
+            started.stop(grace);
             stopped.complete(null);
         });
         int code = started.await();
-        if (!loss.isDone() && release(held)) {
-            return code;
+        if (!loss.isDone()) {
+            reports.close();
+            if (release(keeper, held, code)) {
+                return code;
+            }
         }
         LeaseLost news = loss.join();
         stopped.join();
-        held.release(); // all have stopped: who waits need not wait for what is left of our time
-        Terminal.complain("the lock " + name + " was lost (" + reason(news) + "); the command was stopped");
+        reports.close();
+        held.release(); // all have ended: who waits need not wait for what is left of our time
+        Terminal.complain(
+                "the lock " + request.name() + " was lost (" + Text.reason(news.reason()) + "); the command was ended");
         return Exit.LOST;
     }
 
-    /** The time between TERM and KILL of a loss that leaves so much. */
+    private Child start(Lease held, String mark, Guardian guardian, ValidityReports reports) {
+        try {
+            Child started = Child.start(command, held, mark);
+            guardian.watch(started.pid());
+            return started;
+        } catch (Failure e) {
+            reports.close();
+            throw e;
+        }
+    }
+
+    /** The time between TERM and KILL of a loss that leaves that much. */
     static Duration grace(Duration remaining) {
         Duration third = remaining.dividedBy(3);
         return remaining.isZero()
@@ -212,66 +156,39 @@ final class Run implements Callable<Integer> {
                 : remaining.minus(third.compareTo(KILL_MARGIN) < 0 ? third : KILL_MARGIN);
     }
 
+    /** When the guardian kills what we were to kill: between our time and the end. */
+    static Duration killInOurPlace(Duration remaining, Duration grace) {
+        return remaining.compareTo(grace) > 0
+                ? grace.plus(remaining.minus(grace).dividedBy(2))
+                : grace.plus(LEAST_GRACE);
+    }
+
     /** Whether the command had the lock to its end. */
-    private boolean release(Lease held) {
-        try {
-            return held.release();
-        } catch (StoreUnavailableException e) {
-            Terminal.complain("the lock " + name + " could not be released, and is free when its lease of " + lease
-                    + " has ended: " + e.getMessage());
-            return true;
-        }
+    private boolean release(Lockkeeper keeper, Lease held, int code) {
+        Releasing releasing = new Releasing(keeper, request, held);
+        return releasing.release(() -> hasEnded(code)) != Releasing.Outcome.LOST;
     }
 
-    private static String reason(LeaseLost news) {
-        return switch (news.reason()) {
-            case BROKEN -> "somebody broke it";
-            case STORE_UNREACHABLE -> "the store could not be reached";
-            case EXPIRED -> "the lease ended before it could be renewed";
-            default -> news.reason().name();
-        };
+    /** There is nothing left to do but to wait for a release that takes long. */
+    private synchronized void hasEnded(int code) {
+        codeOfEnded = code;
     }
 
-    private String busy(Lockkeeper keeper, @Nullable Duration limit) {
-        String message = "the lock " + name + " was not acquired within " + (limit == null ? "0" : Text.brief(limit));
-        try {
-            List<LockInfo.Hold> holders =
-                    keeper.inspector().inspect(name).map(LockInfo::holders).orElse(List.of());
-            if (!holders.isEmpty()) {
-                LockInfo.Hold first = holders.get(0);
-                message += "; held by " + Text.client(first) + " since " + Text.age(first.since());
-            }
-        } catch (LockkeeperException e) {
-            // It is only to be helpful.
-        }
-        return message;
-    }
-
-    /** Passed on to the command; before there is one it ends the wait. */
+    /** Passed on to the command; before there is one it ends the wait, and when the release takes long, us. */
     private void received(KernelSignals.Caught signal) {
         Child running;
         synchronized (this) {
             running = child;
+            if (codeOfEnded != null) {
+                Main.halt(codeOfEnded);
+            }
             if (running == null) {
-                if (pending == null) {
-                    pending = signal;
-                    if (waiting) {
-                        main.interrupt();
-                    }
-                }
+                wait.received(signal);
                 return;
             }
         }
         if (!signal.name().equals("INT") || !Foreground.isOurs()) {
             running.signal(signal.name());
         }
-    }
-
-    private synchronized boolean wasInterrupted() {
-        return pending != null;
-    }
-
-    private synchronized int interrupted() {
-        return pending == null ? Exit.SOFTWARE : pending.exitCode();
     }
 }

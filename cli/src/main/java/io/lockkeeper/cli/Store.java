@@ -38,6 +38,7 @@ final class Store {
     Lockkeeper open(@Nullable KeeperListener listener) {
         String url = url();
         Secrets.learn(url);
+        refuseMemory(url);
         Lockkeeper.Builder builder = Lockkeeper.builder(url).clientName(clientName());
         if (!url.contains("operationTimeout=")) {
             builder.operationTimeout(STEP);
@@ -48,13 +49,32 @@ final class Store {
         return builder.build();
     }
 
-    private String url() {
+    /** Each command is a process of its own: what only its own memory has keeps nobody out. */
+    private static void refuseMemory(String url) {
+        for (String begin : List.of("memory:", "jdbc:h2:mem:")) {
+            if (url.regionMatches(true, 0, begin, 0, begin.length())) {
+                throw new Failure(
+                        Exit.USAGE,
+                        "a " + begin + " store is seen by one process alone, and each lockkeeper is one: it would lock"
+                                + " nothing; leave out --store and LOCKKEEPER_STORE to use a file, or give the URL of a"
+                                + " server");
+            }
+        }
+    }
+
+    /** Whether it was asked for in the command itself, not as a default. */
+    boolean isGiven() {
+        return store != null;
+    }
+
+    /** The URL; may hold a secret. */
+    String url() {
         String given = store;
         if (given == null) {
             given = System.getenv("LOCKKEEPER_STORE");
         }
         if (given == null || given.isEmpty()) {
-            return "file:" + stateFile();
+            return "file:" + stateFile().toString().replace("%", "%25");
         }
         return given.startsWith("@") ? read(given.substring(1)) : given;
     }

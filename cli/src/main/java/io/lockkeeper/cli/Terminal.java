@@ -53,6 +53,10 @@ final class Terminal {
         stream.print(text);
     }
 
+    void flush() {
+        stream.flush();
+    }
+
     /** Prints a line; answers whether somebody still reads. */
     boolean println(String line) {
         stream.println(line);

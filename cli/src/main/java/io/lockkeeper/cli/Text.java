@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
+import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Values as people write and read them. */
 final class Text {
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
+
+    /** As {@link Duration#toString} writes it; not inside a name or a value, which are anybody's. */
+    private static final Pattern ISO = Pattern.compile(
+            "(?<![\\w'\"./-])PT(?=\\d)(?:\\d{1,9}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,9})?S)?(?![\\w'\"])");
 
     private Text() {}
 
@@ -37,6 +43,42 @@ final class Text {
                     Exit.USAGE, option + " is '" + text + "'; it takes a duration such as 500ms, 10s, 1m30s or 2h");
         }
         return sum;
+    }
+
+    /** As {@link #duration} reads it; in ISO form if that cannot be. */
+    static String written(Duration duration) {
+        if (duration.isZero()) {
+            return "0";
+        }
+        if (duration.isNegative() || duration.toNanosPart() % 1_000_000 != 0) {
+            return duration.toString();
+        }
+        return part(duration.toHours(), "h")
+                + part(duration.toMinutesPart(), "m")
+                + part(duration.toSecondsPart(), "s")
+                + part(duration.toMillisPart(), "ms");
+    }
+
+    private static String part(long n, String unit) {
+        return n == 0 ? "" : n + unit;
+    }
+
+    /** A message of the library, with durations as the command line takes them. */
+    static String withDurations(@Nullable String message) {
+        return ISO.matcher(String.valueOf(message)).replaceAll(found -> written(Duration.parse(found.group())));
+    }
+
+    /** Why a lock was lost. */
+    static String reason(LeaseLost.Reason reason) {
+        return switch (reason) {
+            case BROKEN -> "somebody broke it";
+            case EXPIRED -> "its lease had ended, or the store no longer knew it";
+            case SESSION_LOST -> "the session at the store ended, or the file of locks was removed or replaced";
+            case STORE_UNREACHABLE -> "the store could not be reached";
+            case MAX_HOLD -> "it was held for the longest time that is allowed";
+            case OWNER_DIED -> "whoever held it has ended without releasing it";
+            case CLOSED -> "lockkeeper has closed its connection to the store";
+        };
     }
 
     static String brief(Duration duration) {

@@ -30,7 +30,7 @@ public final class Warnings extends System.LoggerFinder {
         public void log(
                 Level level, @Nullable ResourceBundle bundle, @Nullable String message, @Nullable Throwable thrown) {
             if (isLoggable(level)) {
-                Terminal.complain(String.valueOf(message));
+                Terminal.complain(Text.withDurations(message));
                 if (thrown != null && Terminal.isVerbose()) {
                     Terminal.trace(thrown);
                 }

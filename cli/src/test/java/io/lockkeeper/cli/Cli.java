@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the real command in processes of its own, with a state directory of its own. */
@@ -62,7 +63,27 @@ final class Cli {
     }
 
     Running start(ProcessBuilder.Redirect input, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = java();
+        command.addAll(List.of(arguments));
+        return launch(input, command);
+    }
+
+    /** A script for this shell, in which {@code lockkeeper} is the real command. */
+    Running startShell(String shell, String script) throws IOException {
+        Path tools = Files.createDirectories(folder.resolve("tools"));
+        Path command = tools.resolve("lockkeeper");
+        String quoted = java().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        Files.writeString(command, "#!/bin/sh\nexec " + quoted + " \"$@\"\n");
+        if (!command.toFile().setExecutable(true)) {
+            throw new IOException("cannot make " + command + " executable");
+        }
+        Path file = Files.writeString(folder.resolve("script-" + UUID.randomUUID()), script);
+        return with("PATH", tools + ":" + System.getenv("PATH"))
+                .launch(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()), List.of(shell, file.toString()));
+    }
+
+    private static List<String> java() {
+        return new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
@@ -72,7 +93,9 @@ final class Cli {
                 "-cp",
                 System.getProperty("java.class.path"),
                 "io.lockkeeper.cli.Main"));
-        command.addAll(List.of(arguments));
+    }
+
+    private Running launch(ProcessBuilder.Redirect input, List<String> command) throws IOException {
         String id = UUID.randomUUID().toString();
         Path out = folder.resolve(id + ".out");
         Path err = folder.resolve(id + ".err");

@@ -147,7 +147,7 @@ class LauncherRunTest {
         Process holder = shell("exec \"$LK\" run x -- sh -c 'echo in >in; exec sleep 600'");
         Await.until(() -> Files.exists(folder.resolve("in")));
         String waiting = ended(onTerminal("\"$LK\" run x --wait 2s -- true").start(), 75);
-        assertThat(waiting).contains("waiting for x, held by ").contains("(pid " + holder.pid() + ") since");
+        assertThat(waiting).contains("waiting for x, held by ").contains("(pid " + holder.pid() + ") for ");
         assertThat(ended(onTerminal("\"$LK\" ls").start(), 0))
                 .contains("\u001b[1m")
                 .contains("exclusive");
@@ -174,10 +174,45 @@ class LauncherRunTest {
             Files.deleteIfExists(folder.resolve("count"));
             Process terminal = onTerminal(start).start();
             Await.until(() -> Files.exists(folder.resolve("in")));
-            terminal.getOutputStream().write("\u0003".getBytes(StandardCharsets.US_ASCII));
-            terminal.getOutputStream().flush();
+            type(terminal, "\u0003");
             String said = ended(terminal, 5);
             assertThat(folder.resolve("count")).as(start + said).hasContent("one");
         }
+    }
+
+    private static void type(Process terminal, String keys) throws IOException {
+        terminal.getOutputStream().write(keys.getBytes(StandardCharsets.US_ASCII));
+        terminal.getOutputStream().flush();
+    }
+
+    @Test
+    void controlBackslashReachesTheCommandAndJavaPrintsNothing() throws Exception {
+        String handled = "trap 'echo quit >quit; exit 5' QUIT; echo in >in; while :; do sleep 0.05; done";
+        Files.writeString(folder.resolve("command"), handled);
+        Process terminal = onTerminal("\"$LK\" run x -- sh ./command").start();
+        Await.until(() -> Files.exists(folder.resolve("in")));
+        type(terminal, "\u001c");
+        assertThat(ended(terminal, 5)).doesNotContain("Full thread dump", "java");
+        assertThat(folder.resolve("quit")).exists();
+
+        Files.delete(folder.resolve("in"));
+        Files.writeString(folder.resolve("command"), "ulimit -c 0; echo in >in; exec sleep 600");
+        Process unhandled = onTerminal("\"$LK\" run x -- sh ./command").start();
+        Await.until(() -> Files.exists(folder.resolve("in")));
+        type(unhandled, "\u001c");
+        assertThat(ended(unhandled, 131)).doesNotContain("Full thread dump", "java");
+    }
+
+    @Test
+    void controlBackslashEndsAWait() throws Exception {
+        Process holder = shell("exec \"$LK\" run x -- sh -c 'echo in >in; exec sleep 600'");
+        Await.until(() -> Files.exists(folder.resolve("in")));
+        Process waiting = onTerminal("\"$LK\" run x -- true").start();
+        Await.until(() -> ended(shell("\"$LK\" inspect --json x"), 0).contains("\"waiters\":1"));
+        type(waiting, "\u001c");
+        assertThat(ended(waiting, 131)).doesNotContain("Full thread dump");
+        assertThat(ended(shell("\"$LK\" inspect --json x"), 0)).contains("\"waiters\":0");
+        Clone.signal("TERM", holder.pid());
+        ended(holder, 143);
     }
 }

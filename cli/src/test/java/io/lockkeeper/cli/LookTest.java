@@ -150,7 +150,7 @@ class LookTest {
 
     @Test
     void helpsAndCompletes() throws Exception {
-        for (String command : List.of("run", "ls", "inspect", "watch", "break", "check")) {
+        for (String command : List.of("run", "acquire", "ls", "inspect", "watch", "break", "check", "ddl")) {
             Result help = cli.run(command, "--help");
             assertThat(help.code()).isZero();
             assertThat(help.out())
@@ -181,5 +181,52 @@ class LookTest {
                 .contains("night");
         assertThat(cli.with("LOCKKEEPER_STORE", "@" + other).run("ls", "--json").out())
                 .isEqualTo("[]\n");
+    }
+
+    @Test
+    void aListThatIsCutShortSaysSo() throws Exception {
+        Running other = cli.start("run", "other", "--", "sh", "-c", "echo in; exec sleep 600")
+                .says("in");
+        Result cut = cli.run("ls", "--json", "--limit", "1");
+        assertThat(JsonReader.objects(cut.out())).hasSize(1);
+        assertThat(cut.err()).contains("only the first 1 names");
+        assertThat(JsonReader.objects(cli.run("ls", "--json").out())).hasSize(2);
+        other.signal("TERM");
+        other.await();
+    }
+
+    @Test
+    void printsTheTablesOfAStoreWithoutConnecting() throws Exception {
+        Result dialect = cli.run("ddl", "--dialect", "postgresql");
+        assertThat(dialect.code()).as(dialect.err()).isZero();
+        assertThat(dialect.out()).contains("\"lockkeeper_lock\"", "fillfactor", ");\n");
+        String url = "jdbc:mariadb://nowhere.invalid/app?password=hunter2&lockkeeper.tablePrefix=app_";
+        Result store = cli.run("ddl", "--json", "--store", url);
+        assertThat(store.code()).as(store.err()).isZero();
+        assertThat(store.out()).startsWith("[\"").contains("`app_lock`").doesNotContain("lockkeeper_", "hunter2");
+        assertThat(cli.run("ddl").out()).contains("CREATE TABLE");
+        Result none = cli.run("ddl", "--store", "memory:");
+        assertThat(none.code()).isZero();
+        assertThat(none.out()).isEmpty();
+        assertThat(none.err()).contains("no tables");
+        Result both = cli.run("ddl", "--dialect", "MariaDB", "--store", url);
+        assertThat(both.code()).as(both.err()).isZero();
+        assertThat(both.out()).contains("`app_lock`").doesNotContain("lockkeeper_");
+        for (String contradiction : List.of(url, "file:x.db", "redis://nowhere.invalid/postgresql", "postgresql:x")) {
+            Result refused = cli.run("ddl", "--dialect", "PostgreSQL", "--store", contradiction);
+            assertThat(refused.code()).isEqualTo(64);
+            assertThat(refused.out()).isEmpty();
+            assertThat(refused.err())
+                    .contains("--dialect is PostgreSQL", "and the store is")
+                    .doesNotContain("hunter2");
+        }
+        Result bad = cli.run(
+                "ddl", "--dialect", "postgresql", "--store", "jdbc:postgresql://h/d?lockkeeper.tablePrefix=a;drop");
+        assertThat(bad.code()).isEqualTo(64);
+        assertThat(bad.out()).isEmpty();
+        assertThat(bad.err()).contains("tablePrefix is 'a;drop'");
+        Result unknown = cli.run("ddl", "--dialect", "oracle");
+        assertThat(unknown.code()).isEqualTo(64);
+        assertThat(unknown.err()).contains("oracle", "PostgreSQL");
     }
 }

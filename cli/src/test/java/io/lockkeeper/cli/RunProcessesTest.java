@@ -3,7 +3,6 @@ package io.lockkeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.cli.Cli.Await;
 import io.lockkeeper.cli.Cli.Result;
 import io.lockkeeper.cli.Cli.Running;
 import java.io.IOException;
@@ -19,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What {@code run} does with signals and processes, above all when the lock is lost. */
 class RunProcessesTest {
     /** Starts a grandchild, and an orphan whose parent has ended; each writes its pid, and none ends by itself. */
-    private static final String FAMILY = """
+    static final String FAMILY = """
             echo $$ >child
             sh -c 'echo $$ >grandchild; exec sleep 600' &
             sh -c '(sh -c "echo \\$\\$ >orphan; exec sleep 600" &)'
@@ -43,7 +42,7 @@ class RunProcessesTest {
         return Long.parseLong(Files.readString(folder.resolve(who)).strip());
     }
 
-    private static boolean lives(long pid) {
+    static boolean lives(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
             return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
@@ -98,7 +97,7 @@ class RunProcessesTest {
         assertThat(broken.code()).as(broken.err()).isZero();
         Result result = running.await();
         assertThat(result.code()).isEqualTo(76);
-        assertThat(result.err()).contains("was lost").contains("somebody broke it");
+        assertThat(result.err()).contains("was lost (somebody broke it); the command was ended");
         assertFamilyIsGone();
     }
 
@@ -113,31 +112,9 @@ class RunProcessesTest {
         double seconds = (System.nanoTime() - start) / 1e9;
         assertThat(result.code()).isEqualTo(76);
         assertThat(result.out()).contains("asked"); // TERM first …
-        assertThat(result.err()).contains("the store could not be reached");
+        // Whichever is noticed first: that a step failed, or that the file is not in its place any more.
+        assertThat(result.err())
+                .containsAnyOf("the store could not be reached", "the file of locks was removed or replaced");
         assertThat(seconds).isLessThan(4.5); // … and KILL before others could be let in (and a JVM to end)
-    }
-
-    @Test
-    void aLauncherThatIsKilledLeavesTheLockToItsLease() throws Exception {
-        Running running = cli.start(
-                        "run", "x", "--lease", "2s", "--", "sh", "-c", "echo $$ >child; echo in; exec sleep 600")
-                .says("in");
-        running.process().destroyForcibly();
-        assertThat(running.await().code()).isEqualTo(137);
-        assertThat(cli.run("run", "x", "--wait", "0", "--", "true").code()).isIn(0, 75);
-        assertThat(cli.run("run", "x", "--wait", "30s", "--", "true").code()).isZero();
-        ProcessHandle.of(pid("child")).ifPresent(ProcessHandle::destroyForcibly); // nobody was left to do it
-    }
-
-    @Test
-    void aLostLauncherDoesNotStopOthers() throws Exception {
-        Running holder = cli.start(
-                        "run", "x", "--lease", "2s", "--", "sh", "-c", "echo $$ >child; echo in; exec sleep 600")
-                .says("in");
-        Running waiter = cli.start("run", "x", "--", "echo", "mine");
-        Await.until(() -> cli.run("inspect", "--json", "x").out().contains("\"waiters\":1"));
-        holder.process().destroyForcibly();
-        assertThat(waiter.await().out()).isEqualTo("mine\n");
-        ProcessHandle.of(pid("child")).ifPresent(ProcessHandle::destroyForcibly);
     }
 }

@@ -168,6 +168,82 @@ class RunTest {
         assertThat(result.err()).startsWith("lockkeeper: ").hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "run x --lease 25h -- true,lease is 25h; allowed is 1s to 24h",
+        "run x --lease 100ms -- true,lease is 100ms; allowed is 1s to 24h",
+        "run EMPTY -- true,a name is not empty; allowed are 1 to 512 bytes",
+        "run LONG -- true,a name has 1 to 512 bytes in UTF-8; this one has 600",
+        "run x --permits 5/4 -- true,permits is 5; allowed is 1 to 4",
+        "run x --permits 0/4 -- true,permits is 0; allowed is 1 to 4",
+        "run x --permits 1/0 -- true,permits is 0; allowed is 1 to 2147483647",
+        "run x --label LONG -- true,'a label has at most 200 bytes in UTF-8, this one 600'",
+        "acquire x --lease 25h,lease is 25h; allowed is 1s to 24h",
+        "inspect EMPTY,a name is not empty",
+        "ls --limit 10001,limit is 10001; allowed is 1 to 10000",
+        "break EMPTY --yes,a name is not empty",
+        "break x --yes --delay 2h,lockDelay is 2h; allowed is 0 to 1h",
+        "break x --yes --token 0,token is 0; allowed is 1 to",
+        "check lk1:X:1:LONG,a name has 1 to 512 bytes",
+        "release EMPTY,a name is not empty"
+    })
+    void badArgumentsAreToldBeforeAStoreIsAskedOrMade(String arguments, String told) throws Exception {
+        String[] words = arguments.replace("LONG", "n".repeat(600)).split(" ");
+        for (int i = 0; i < words.length; i++) {
+            words[i] = words[i].equals("EMPTY") ? "" : words[i];
+        }
+        for (Cli one : List.of(cli, cli.with("LOCKKEEPER_STORE", "redis://127.0.0.1:1"))) {
+            Result result = one.run(words);
+            assertThat(result.code()).as(result.err()).isEqualTo(64);
+            assertThat(result.err()).startsWith("lockkeeper: ").contains(told).hasLineCount(1);
+        }
+        assertThat(cli.database().getParent()).doesNotExist();
+    }
+
+    @Test
+    void aStoreThatNobodyElseSeesIsRefused() throws Exception {
+        for (String url : List.of("memory:", "memory:shared", "Memory:", "jdbc:h2:mem:x")) {
+            for (String command : List.of("run x -- echo never", "acquire x", "ls")) {
+                Result result = cli.with("LOCKKEEPER_STORE", url).run(command.split(" "));
+                assertThat(result.code()).as(command + result.err()).isEqualTo(64);
+                assertThat(result.err())
+                        .contains("one process alone", "a file", "a server")
+                        .hasLineCount(1);
+                assertThat(result.out()).doesNotContain("never");
+            }
+        }
+    }
+
+    @Test
+    void anUnknownCommandIsCalledOne() throws Exception {
+        assertThat(cli.run("frob", "--wait", "x").err())
+                .contains("there is no command 'frob'; the commands are run, acquire, release, ls,")
+                .doesNotContain("hold", "Unmatched");
+        assertThat(cli.run("ls", "a", "b").err()).contains("'b' is more than it takes; see lockkeeper ls --help");
+        assertThat(cli.run("--frob").err()).contains("Unknown option: '--frob'");
+    }
+
+    @Test
+    void anErrorOfJavaIsABugAndNotSomethingThatWasNotFound() throws Exception {
+        // A class that is not what it should be, as after an update that went wrong; Java looks there first.
+        Path broken = Files.createDirectories(folder.resolve("broken/io/lockkeeper/cli"));
+        Files.writeString(broken.resolve("InterruptibleWait.class"), "no class");
+        Cli cut = cli.with("JDK_JAVA_OPTIONS", "-Xbootclasspath/a:" + folder.resolve("broken"));
+        for (String command : List.of("run x -- true", "acquire x")) {
+            Result result = cut.run(command.split(" "));
+            assertThat(result.code()).as(command).isEqualTo(70);
+            assertThat(result.err().lines().filter(line -> !line.startsWith("NOTE: Picked up")))
+                    .as(command)
+                    .singleElement()
+                    .asString()
+                    .startsWith("lockkeeper: unexpected: java.lang.ClassFormatError");
+            assertThat(result.out()).isEqualTo(command.startsWith("acquire") ? "(exit 70)\n" : "");
+        }
+        Result verbose = cut.with("LOCKKEEPER_DEBUG", "1").run("run", "x", "--", "true");
+        assertThat(verbose.code()).isEqualTo(70);
+        assertThat(verbose.err()).contains("\tat ");
+    }
+
     @Test
     void aStateDirectoryThatCannotBeWrittenIsAnUnavailableStore() throws Exception {
         Path plain = Files.createFile(folder.resolve("plain"));

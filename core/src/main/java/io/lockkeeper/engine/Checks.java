@@ -41,4 +41,9 @@ final class Checks {
     static long after(long now, long nanos) {
         return nanos >= Long.MAX_VALUE - now ? Long.MAX_VALUE : now + nanos;
     }
+
+    /** What is left until a deadline; never negative, and forever until one that is never. */
+    static long left(long deadline, long now) {
+        return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(0, deadline - now);
+    }
 }

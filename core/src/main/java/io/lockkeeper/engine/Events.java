@@ -2,98 +2,148 @@
 package io.lockkeeper.engine;
 
 import io.lockkeeper.KeeperListener;
+import io.lockkeeper.LeaseLost;
 import io.lockkeeper.StoreUnavailableException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
+import io.lockkeeper.spi.Answer;
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that runs user code: the listener, loss actions, the completion of futures. It runs on the user's executor
- * or on threads of its own, never on those that renew, so that a callback that blocks or throws harms no lock.
+ * Everything that runs user code: the listener, loss actions, the completion of futures. It runs on the keeper's own threads or
+ * on the user's executor, never on those that renew, so that a callback that blocks or throws harms no lock. Loss has its
+ * own threads: however many other callbacks block, those who lost a lock are notified.
  */
 final class Events {
-    static final Logger LOG = System.getLogger("io.lockkeeper");
-
-    /** So many callbacks may block before others have to wait for them. */
-    private static final int THREADS = 32;
-
+    private static final int CALLBACK_THREADS = 32;
+    private static final int LOSS_THREADS = 4;
+    private static final int OWN_THREADS = 2;
     private static final int LONGEST_BACKLOG = 10_000;
+    private static final long CLOSE_NANOS = 250_000_000;
 
     private final @Nullable KeeperListener listener;
-    private final @Nullable Executor given;
-    private final ThreadPoolExecutor own;
-    private final Set<Object> downLanes = ConcurrentHashMap.newKeySet();
+    private final @Nullable UserExecutor user;
+    private final Workers callbacks;
+    private final Workers losses;
+    private final Workers own;
+    private final Timer timer;
+    private final Set<Lane> downLanes = new HashSet<>(); // guarded by itself
 
     // The listener's events wait here so that they come in order, one at a time. Guarded by itself.
     private final ArrayDeque<Consumer<KeeperListener>> backlog = new ArrayDeque<>();
     private boolean draining;
     private boolean dropping;
 
-    Events(@Nullable KeeperListener listener, @Nullable Executor given, String clientName) {
-        this.listener = listener;
-        this.given = given;
-        this.own = new ThreadPoolExecutor(
-                THREADS,
-                THREADS,
-                5,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                Lanes.daemons(clientName, "callback"));
-        own.allowCoreThreadTimeOut(true);
+    Events(Config config, Threads threads, Timer timer) {
+        BooleanSupplier never = () -> false;
+        this.listener = config.listener();
+        this.timer = timer;
+        this.callbacks = Workers.growing("callback", threads, timer, CALLBACK_THREADS, never);
+        this.losses = Workers.growing("loss", threads, timer, LOSS_THREADS, never);
+        this.own = new Workers("event", threads, timer, OWN_THREADS, never);
+        this.user = config.executor() == null ? null : new UserExecutor(config.executor(), timer, this::runCallback);
     }
 
     boolean hasListener() {
         return listener != null;
     }
 
-    /** Has user code run, never on this thread: the user's executor may be a direct one. What it throws is logged. */
+    // ---- Running user code ----
+
+    /** Runs code of ours, which does not block, on a thread that no user code can occupy. */
+    void runOwn(Runnable task) {
+        run(own, task);
+    }
+
+    /** Runs a task on a thread that may run user code, not on the user's executor. */
+    void runCallback(Runnable task) {
+        run(callbacks, task);
+    }
+
+    /** Runs user code, never on this thread. What it throws is logged. */
     void run(Runnable userCode) {
+        run(callbacks, user == null ? userCode : () -> user.run(userCode, userCode));
+    }
+
+    /** Runs user code that hands over a lock; the other one instead if the user's executor is shut down. */
+    void handOver(Runnable userCode, Runnable ifShutDown) {
+        run(callbacks, () -> handOverHere(userCode, ifShutDown));
+    }
+
+    /** {@link #handOver} on a thread that may run user code. */
+    void handOverHere(Runnable userCode, Runnable ifShutDown) {
+        if (user == null) {
+            userCode.run();
+        } else {
+            user.run(userCode, ifShutDown);
+        }
+    }
+
+    /** Runs an action of somebody who has lost a lock. */
+    void lossAction(Runnable userCode) {
+        run(losses, user == null ? userCode : () -> user.runSoon(userCode));
+    }
+
+    /** Logs a loss, not on this thread: a logger may block, and others have locks to keep. */
+    void logLoss(Runnable log) {
+        run(losses, log);
+    }
+
+    private static void run(Workers workers, Runnable task) {
         Runnable guarded = () -> {
             try {
-                if (given == null) {
-                    userCode.run();
-                } else {
-                    runOnGiven(given, userCode);
-                }
-            } catch (RuntimeException | Error e) {
-                LOG.log(Level.WARNING, "a callback failed", e);
+                task.run();
+            } catch (Throwable e) {
+                Log.warning("a callback failed", e);
             }
         };
-        try {
-            own.execute(guarded);
-        } catch (RejectedExecutionException e) {
-            Lanes.daemons("closed", "callback").newThread(guarded).start();
+        if (!workers.execute(guarded)) {
+            // The keeper is closed. Those who hear of it last still hear of it, on a thread that ends with that.
+            new Threads("closed").start("callback", guarded);
         }
     }
 
-    /** A future whose completion got lost would keep its lock for ever: what the executor refuses is run here. */
-    private static void runOnGiven(Executor given, Runnable userCode) {
-        AtomicBoolean begun = new AtomicBoolean();
-        try {
-            given.execute(() -> {
-                begun.set(true);
-                userCode.run();
-            });
-        } catch (RejectedExecutionException e) {
-            if (begun.get()) {
-                throw e; // thrown by the user's code on a direct executor
-            }
-            LOG.log(Level.WARNING, "the executor refuses callbacks; they run on the keeper's own threads", e);
-            userCode.run();
+    // ---- The listener ----
+
+    void acquired(LeaseHandle handle, long start) {
+        if (listener != null) {
+            Duration waited = since(start);
+            tell(l -> l.acquired(handle, waited));
         }
     }
 
-    void tell(Consumer<KeeperListener> event) {
+    void notAcquired(String name, long start) {
+        if (listener != null) {
+            Duration waited = since(start);
+            tell(l -> l.notAcquired(name, waited));
+        }
+    }
+
+    void released(Possession possession) {
+        if (listener != null) {
+            Duration held = possession.held();
+            tell(l -> l.released(possession.name(), possession.token, held));
+        }
+    }
+
+    void lost(LeaseLost loss) {
+        tell(l -> l.lost(loss));
+    }
+
+    void atRisk(Hold hold, long now) {
+        Duration left = Duration.ofNanos(Math.max(0, hold.validity.deadline() - now));
+        tell(l -> l.atRisk(hold.grant.claim().name(), hold.grant.token(), left));
+    }
+
+    private Duration since(long start) {
+        return Duration.ofNanos(timer.now() - start);
+    }
+
+    private void tell(Consumer<KeeperListener> event) {
         if (listener == null) {
             return;
         }
@@ -101,7 +151,7 @@ final class Events {
             if (backlog.size() >= LONGEST_BACKLOG) {
                 if (!dropping) {
                     dropping = true;
-                    LOG.log(Level.WARNING, "the listener is too slow: events are dropped");
+                    Log.warning("the listener is too slow: events are dropped", null);
                 }
                 return;
             }
@@ -112,7 +162,14 @@ final class Events {
             }
             draining = true;
         }
-        run(this::drain);
+        try {
+            run(this::drain);
+        } catch (Throwable e) {
+            synchronized (backlog) {
+                draining = false; // the next event tries again
+            }
+            throw e;
+        }
     }
 
     private void drain() {
@@ -131,34 +188,91 @@ final class Events {
             }
             try {
                 event.accept(target);
-            } catch (RuntimeException | Error e) {
-                LOG.log(Level.WARNING, "the listener failed", e);
+            } catch (Throwable e) {
+                Log.warning("the listener failed", e);
             }
         }
     }
 
-    /** A lane has answered; the store is up again when all that had failed have. */
-    void storeAnswered(Object lane) {
-        if (!downLanes.isEmpty() && downLanes.remove(lane) && downLanes.isEmpty()) {
-            tell(KeeperListener::storeUp);
+    /**
+     * A lane has answered a step that began then. It is up again if no later step has failed, and if the answer shows that it is;
+     * the store is up again when all its lanes are. An answer to what was asked before the failure shows nothing.
+     *
+     * @param showsUp whether this answer shows it; may ask the store
+     */
+    void storeAnswered(Lane lane, long begun, BooleanSupplier showsUp) {
+        if (!lane.down) {
+            return;
+        }
+        synchronized (downLanes) {
+            Lane.Failure last = lane.failure;
+            if (last != null && begun >= last.begun()) {
+                lane.failure = null;
+            }
+        }
+        if (mayBeUp(lane) && showsUp.getAsBoolean()) {
+            synchronized (downLanes) {
+                upAgain(lane);
+            }
         }
     }
 
-    /** A lane has failed; the store is down from the first one on. */
-    void storeFailed(Object lane, StoreUnavailableException cause) {
-        boolean wasUp = downLanes.isEmpty();
-        if (downLanes.add(lane) && wasUp) {
+    /**
+     * A lane has answered a claim. A store that cannot decide claims is down, also while it answers all else; so it is up again
+     * only when it grants one.
+     */
+    void claimAnswered(Lane lane, Answer answer) {
+        boolean isUndecided = Claims.isUndecided(answer);
+        if (isUndecided == lane.undecided || !(isUndecided || answer instanceof Answer.Granted)) {
+            return;
+        }
+        synchronized (downLanes) {
+            lane.undecided = isUndecided;
+            if (!isUndecided) {
+                upAgain(lane);
+            } else {
+                String why = Printable.text(((Answer.Refused) answer).detail());
+                down(lane, new StoreUnavailableException(why, null));
+            }
+        }
+    }
+
+    /** A lane has failed in a step that began then; the store is down from the first one on. */
+    void storeFailed(Lane lane, StoreUnavailableException cause, long begun) {
+        synchronized (downLanes) {
+            lane.failure = new Lane.Failure(cause, begun);
+            down(lane, cause);
+        }
+    }
+
+    private void down(Lane lane, StoreUnavailableException cause) {
+        lane.down = true;
+        if (downLanes.add(lane) && downLanes.size() == 1) {
             tell(l -> l.storeDown(cause));
+        }
+    }
+
+    private static boolean mayBeUp(Lane lane) {
+        return lane.failure == null && !lane.undecided;
+    }
+
+    private void upAgain(Lane lane) {
+        if (mayBeUp(lane) && downLanes.remove(lane)) {
+            lane.down = false;
+            if (downLanes.isEmpty()) {
+                tell(KeeperListener::storeUp);
+            }
         }
     }
 
     /** Lets what is under way end, for a moment; a callback that blocks for longer is the user's. */
     void close() {
-        own.shutdown();
-        try {
-            own.awaitTermination(250, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (user != null) {
+            user.close();
         }
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        own.finish(deadline);
+        callbacks.finish(deadline);
+        losses.finish(deadline);
     }
 }

@@ -15,15 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this keeper holds in the store: a grant that is renewed until it is released or lost. One or more
- * {@link Possession}s share it: one after the other when it is exclusive and passed on between threads, together when it
- * is shared.
+ * {@link Possession}s share it: one after the other when it is passed on between threads, together when it is shared.
  *
- * <p><b>Validity</b> is pessimistic and on our own monotonic clock. {@link #endsAt} is the moment until which the store
- * lets nobody else in for sure: the time before the answering request was sent, plus what the store said remains, minus
- * a margin. {@link #tellAt} lies before it by the time that the user gets to stop; validity ends there, and whatever is
- * not renewed by then is lost, whatever the store says later.
+ * <p>All state changes happen under the monitor of {@link #queue}: passing on, release and loss exclude each other. The thread that
+ * decides there that the hold has ended also acts on it; store steps are made without the monitor.
  *
- * <p>All state changes happen under the monitor of {@link #queue}: passing on, release and loss exclude each other.
+ * <p>A hold that is lost stays closed to others in the store until {@link Validity#endsAt}, which those who have it were
+ * told is their time to stop. It is given back earlier only when all of them have said, by releasing, that they are done.
  */
 final class Hold {
     enum State {
@@ -35,267 +33,217 @@ final class Hold {
     /** How long a hold may be passed on, or joined by readers, inside this process while others wait outside. */
     static final long HAND_ON_NANOS = 50_000_000;
 
-    private static final long LONGEST_NOTICE = 2_000_000_000L;
-    private static final long FIXED_MARGIN = 2_000_000;
-    private static final int MARGIN_PARTS = 100;
-
     final LocalQueue queue;
-    final Object lane;
+    final OpenClaim claim;
+    final Lane lane;
     final Settings settings;
+    final Validity validity;
     final long since;
 
     volatile Grant grant;
-    volatile long endsAt;
-    volatile long tellAt;
-    volatile long renewAt;
     volatile boolean renewing;
     volatile boolean failing;
-    volatile State state = State.HELD;
 
-    private final Liveness liveness;
-    private final long skew;
-    private final long hardEnd;
-    private volatile boolean capped;
-    private volatile boolean cutOff;
-    private volatile boolean late;
+    /** Whether it is renewed in a request of its own, because one with others has failed and it was the cause. */
+    volatile boolean alone;
+
+    volatile State state = State.HELD;
 
     // Guarded by the queue.
     private final List<Possession> possessions = new ArrayList<>(1);
     private int issued;
     private boolean sequencerRead;
-    private boolean tidying;
+
+    /** Whether its queue counts it among the permits that it may pass on. */
+    boolean attached;
 
     /** The hold that {@code answer} grants; {@code start} is our time no later than the store's decision. */
-    Hold(
-            LocalQueue queue,
-            Object lane,
-            Grant grant,
-            Answer.Granted answer,
-            long start,
-            long now,
-            long skew,
-            Liveness liveness) {
-        this.liveness = liveness;
+    Hold(LocalQueue queue, OpenClaim claim, Answer.Granted answer, long start, long now, long skew, Liveness liveness) {
         this.queue = queue;
-        this.lane = lane;
-        this.settings = queue.want().settings();
-        this.grant = grant;
+        this.claim = claim;
+        this.lane = claim.lane;
+        this.settings = queue.request().settings();
+        this.grant = Grant.of(claim.claim, answer);
         this.since = now;
-        this.skew = skew;
-        long maxHold = settings.maxHold();
-        this.hardEnd = Checks.after(now, maxHold);
-        extend(start, answer.remaining());
+        this.validity = new Validity(settings, liveness, now, skew);
+        // A signal may say anything: no more is believed than was asked for.
+        Duration lease = claim.claim.terms().lease();
+        extend(start, answer.remaining().compareTo(lease) < 0 ? answer.remaining() : lease);
     }
 
     /** Sets the end of validity from an answer to a request sent at {@code sent}; it never comes nearer. */
     void extend(long sent, Duration remaining) {
-        long lasts = remaining.toNanos();
-        long ends = Math.min(hardEnd, sent + lasts - lasts / MARGIN_PARTS - FIXED_MARGIN - skew);
-        if (ends > endsAt) {
-            endsAt = ends;
-            tellAt = ends - notice(lasts);
-        }
-        // The store itself lets go at about the longest hold then: there is nothing more to renew.
-        capped = hardEnd != Long.MAX_VALUE && sent + lasts + lasts / 50 + 10_000_000 >= hardEnd;
-        // Two more tries fit in before validity ends.
-        renewAt = settings.renewed() && !capped ? sent + lasts / 3 : Long.MAX_VALUE;
-    }
-
-    /** The time to stop in that a lease of so many nanoseconds has at its end. */
-    private static long notice(long lease) {
-        return Math.min(lease / 10, LONGEST_NOTICE);
-    }
-
-    /** The lease that a renewal may ask for: never beyond the longest hold. */
-    Duration cap(Duration lease, long now) {
-        return hardEnd == Long.MAX_VALUE || hardEnd - now >= lease.toNanos()
-                ? lease
-                : Duration.ofNanos(Math.max(1_000_000, hardEnd - now));
+        validity.extend(sent, remaining);
     }
 
     boolean isValid(long now) {
-        return state == State.HELD && now < tellAt && !isCutOff(now);
+        return state == State.HELD && validity.lasts(now);
     }
 
-    /** When it is lost unless the store is heard of before: its lease ends, or its session may. */
-    long tellsAt() {
-        return Math.min(tellAt, liveness.tellBy());
+    /** When nothing of it can be left in the store. */
+    long endsAt() {
+        return validity.endsAt();
     }
 
-    /** Whether its session may have ended; once somebody has been told so, that stays. */
-    boolean isCutOff(long now) {
-        if (!cutOff && now >= liveness.tellBy()) {
-            cutOff = true;
-        }
-        return cutOff;
-    }
-
-    /** Whether its session has just come to be without the sign of life that was due. */
-    boolean becomesLate(long now) {
-        boolean was = late;
-        late = now >= liveness.expectedBy();
-        return late && !was;
-    }
-
-    /** When a sign of life of its session is due, if it is not overdue. */
-    long expectedBy(long now) {
-        long by = liveness.expectedBy();
-        return by > now ? by : Long.MAX_VALUE;
-    }
-
-    /** Why a hold that has reached {@link #tellAt} is lost. */
+    /** Why a hold whose validity has ended is lost. */
     Reason reasonAtEnd() {
-        if (cutOff) {
-            return liveness.endsAt() < since ? Reason.SESSION_LOST : Reason.STORE_UNREACHABLE;
-        }
-        if (capped) {
-            return Reason.MAX_HOLD;
-        }
-        return failing || renewing ? Reason.STORE_UNREACHABLE : Reason.EXPIRED;
+        return validity.reasonAtEnd(failing || renewing);
     }
 
     Mode mode() {
         return grant.mode();
     }
 
-    // ---- Its life after it was granted. Store steps are made without the queue's monitor. ----
+    // ---- Loss ----
 
-    /** Ends it because its validity has run out, or is left to run out; the store keeps it until {@link #endsAt}. */
+    /** Ends it because its validity has ended, or is left to end; the store keeps it until {@link Validity#endsAt}. */
     void runOut(Reason reason) {
-        lose(reason, Math.max(0, Math.min(endsAt, liveness.endsAt()) - now()));
+        lose(reason, validity.timeToStop(now()));
     }
 
-    /** Ends it because the store has given it up, or is about to. */
-    void lose(Reason reason) {
-        lose(reason, 0);
+    /** Ends it because the store has given it up, or is about to; false when it had been lost or released before. */
+    boolean lose(Reason reason) {
+        return lose(reason, 0);
     }
 
     /**
-     * Ends it because the store wants it back. Whoever listens gets its time to stop before the store is told that the
-     * holder knows, unless it says earlier, by releasing, that it is done.
+     * Ends it because the store wants it back. Those who listen get their time to stop before the store is told that the
+     * holder knows, unless they say earlier, by releasing, that they are done.
      */
     void recall() {
         long now = now();
         long notice = 0;
         synchronized (queue) {
             if (possessions.stream().anyMatch(Possession::isListenedTo)) {
-                notice = Math.max(
-                        0, Math.min(endsAt - now, notice(settings.lease().toNanos())));
+                notice = validity.noticeAt(now);
             }
         }
         if (lose(Reason.BROKEN, notice)) {
             if (notice == 0) {
-                acknowledge();
+                keeper().claims().endInBackground(claim);
             } else {
-                keeper().acknowledgeLater(this, now + notice);
+                keeper().claims().endLater(claim, now() + notice); // from now on: until now it was valid
             }
         }
     }
 
-    /** Tells the store that the holder knows, or that it is done. */
-    void acknowledge() {
-        boolean first;
-        synchronized (queue) {
-            first = startTidying();
-        }
-        if (first) {
-            keeper().releaseBehind(this);
-        }
-    }
-
-    /** False when it had been lost or released before. */
     private boolean lose(Reason reason, long remaining) {
         List<Possession> told;
         synchronized (queue) {
             if (state != State.HELD) {
                 return false;
             }
-            state = State.LOST;
-            told = new ArrayList<>(possessions);
-            for (Possession possession : told) {
-                possession.markLost(reason, remaining);
-            }
-            queue.detach(this);
-            queue.goOn();
+            told = markLost(reason, remaining);
         }
-        keeper().renewer().remove(this);
-        told.forEach(Possession::tell);
+        told.forEach(Possession::reportLoss);
         return true;
     }
 
-    /** See {@link io.lockkeeper.Lease#release()}. */
+    /** Marks the loss, with the monitor held; {@link Possession#reportLoss} follows without it for all of these. */
+    private List<Possession> markLost(Reason reason, long remaining) {
+        state = State.LOST;
+        keeper().claims().leaveToExpire(claim);
+        List<Possession> told = List.copyOf(possessions);
+        told.forEach(p -> p.markLost(reason, remaining));
+        queue.detach(this);
+        queue.ensureProgress();
+        return told;
+    }
+
+    // ---- The end ----
+
+    /**
+     * See {@link io.lockkeeper.Lease#release()}. Also gives back a possession that came too late to be accepted.
+     */
     boolean release(Possession p) {
-        boolean last;
+        return startRelease(p).finish();
+    }
+
+    /** What is left to do of a release that has been decided. */
+    interface Release {
+        /** Tells the store, if that is necessary; answers what the release does. */
+        boolean finish();
+    }
+
+    /** Decides a release: from here on nothing is valid or renewed that is not passed on. No I/O. */
+    Release startRelease(Possession p) {
+        List<Possession> lost = List.of();
+        boolean wasHeld = false;
+        boolean isLast = false;
+        long now = now();
         synchronized (queue) {
             if (p.state == State.RELEASED) {
-                return true;
+                return () -> true;
             }
-            if (p.state == State.LOST) {
-                keeper().tidyUpAfterLoss(p);
-                return false;
-            }
-            if (isValid(now())) {
+            if (p.state == State.HELD && isValid(now)) {
+                wasHeld = true;
                 p.state = State.RELEASED;
                 possessions.remove(p);
-                last = possessions.isEmpty() && !queue.passOn(this);
-                if (last) {
+                isLast = possessions.isEmpty() && !queue.passOn(this);
+                if (isLast) {
                     state = State.RELEASED;
-                    queue.detach(this);
+                    queue.ending(this);
                 }
             } else {
-                last = false;
+                if (state == State.HELD) {
+                    lost = markLost(reasonAtEnd(), validity.timeToStop(now));
+                }
+                done(p, now);
             }
         }
-        if (p.state == State.HELD) {
-            runOut(reasonAtEnd());
-            return release(p);
+        lost.forEach(Possession::reportLoss);
+        if (!wasHeld) {
+            return () -> false;
         }
-        return last ? giveBack(p) : told(p);
+        return isLast ? () -> giveBack(p, now) : () -> reported(p);
     }
 
-    private boolean told(Possession p) {
-        keeper().released(p);
+    /** One who had a lost hold is done with it: when all are, it need not be left to expire. Monitor held. */
+    private void done(Possession p, long now) {
+        p.isDone = true;
+        if (possessions.remove(p) && possessions.isEmpty() && now < endsAt()) {
+            keeper().claims().endInBackground(claim);
+        }
+    }
+
+    private boolean reported(Possession p) {
+        keeper().events().released(p);
         return true;
     }
 
-    private boolean giveBack(Possession p) {
-        keeper().renewer().remove(this);
-        boolean released = true; // also when the store cannot be told: it is repeated behind
+    private boolean giveBack(Possession p, long asked) {
+        boolean released = true; // also when the store cannot be told: it is repeated in the background
         try {
-            released = keeper().steps().release(this);
+            released = keeper().claims().release(this, asked);
         } finally {
             if (released) {
-                told(p);
+                reported(p);
             }
             synchronized (queue) {
-                queue.goOn();
+                queue.ended();
             }
         }
         if (!released) {
             synchronized (queue) {
                 p.markLostAtRelease();
             }
-            p.tell();
+            p.reportLoss();
         }
         return released;
     }
 
-    /** It ran out before the waiter it was meant for could take it. */
-    void discard() {
-        runOut(reasonAtEnd());
-        keeper().releaseBehind(this);
-    }
+    // ---- Renewal ----
 
     /** See {@link io.lockkeeper.Lease#renew}. */
     boolean renew(Possession p, Duration lease) {
         if (p.state == State.RELEASED || p.lossIfAny() != null) {
             return false;
         }
-        return renewed(keeper().steps().renew(this, cap(lease, now())));
+        return renewed(keeper().calls().renew(this, validity.cap(lease, now())));
     }
 
     /** What a renewal said. Validity that has ended meanwhile stays ended. */
-    boolean renewed(Steps.Renewed renewed) {
+    boolean renewed(StoreCalls.Renewed renewed) {
         synchronized (queue) {
             if (state != State.HELD) {
                 return false;
@@ -306,18 +254,21 @@ final class Hold {
             }
         }
         if (renewed.outcome() instanceof Renewal.Lost lost) {
-            if (lost.reason() == Reason.BROKEN) {
-                recall();
-            } else {
-                lose(lost.reason());
-            }
+            lose(lost.reason());
+        } else if (renewed.outcome() instanceof Renewal.Recalled) {
+            recall();
         } else {
             runOut(reasonAtEnd());
         }
         return false;
     }
 
-    /** Turns an exclusive possession into a shared one, with no gap; null when it was lost. */
+    // ---- Downgrade ----
+
+    /**
+     * Turns an exclusive possession into a shared one, with no gap; null when it was lost. When it is not known what the store
+     * has made of it, it is lost: neither a writer nor the readers beside it could rely on it.
+     */
     @Nullable
     Possession downgrade(Possession p) {
         Grant asIs;
@@ -325,10 +276,21 @@ final class Hold {
             if (!p.isValid()) {
                 return null;
             }
+            queue.ending(this); // from here on it is nobody's to pass on as it was
             Grant g = grant;
             asIs = new Grant(g.claim(), g.mode(), p.token, (int) (g.token() + g.block() - p.token));
         }
-        Optional<Grant> shared = keeper().steps().downgrade(asIs, lane);
+        Optional<Grant> shared;
+        try {
+            shared = keeper().calls().downgrade(asIs, lane);
+        } catch (Throwable e) {
+            runOut(Reason.STORE_UNREACHABLE);
+            throw e;
+        } finally {
+            synchronized (queue) {
+                queue.ended();
+            }
+        }
         if (shared.isEmpty()) {
             lose(Reason.EXPIRED);
             return null;
@@ -342,11 +304,10 @@ final class Hold {
             issued = 1;
             sequencerRead = true; // no more joining: later readers queue behind a writer that waits
             possessions.clear();
-            Possession reader = new Possession(this, grant.token(), p.owner(), p.trace(), now());
+            Possession reader = new Possession(this, grant.token(), p, now());
             possessions.add(reader);
             reader.accept();
-            queue.detach(this);
-            queue.goOn();
+            queue.ensureProgress();
             return reader;
         }
     }
@@ -363,7 +324,7 @@ final class Hold {
 
     /** Makes a possession with the next token of the block. */
     Possession issue(Waiter waiter, long now) {
-        Possession possession = new Possession(this, grant.token() + issued++, waiter.owner(), waiter.trace(), now);
+        Possession possession = new Possession(this, grant.token() + issued++, waiter, now);
         possessions.add(possession);
         return possession;
     }
@@ -381,21 +342,26 @@ final class Hold {
 
     private boolean isFresh(long now) {
         long needed = Math.min(1_000_000_000L, settings.lease().toNanos() / 4);
-        return state == State.HELD && !sequencerRead && now - since < HAND_ON_NANOS && tellsAt() - now > needed;
+        return state == State.HELD
+                && !sequencerRead
+                && now - since < HAND_ON_NANOS
+                && validity.deadline() - now > needed;
     }
 
     void sequencerRead() {
         sequencerRead = true;
     }
 
-    /** True the first time: a lost hold is released once, when its user has said that it is done. */
-    boolean startTidying() {
-        boolean first = !tidying;
-        tidying = true;
-        return first;
-    }
-
-    List<Possession> possessions() {
-        return possessions;
+    /** Whether nobody is left who could release it; reminds those who were given it and have not come for it. */
+    boolean isAbandoned(long now) {
+        synchronized (queue) {
+            for (Possession possession : possessions) {
+                possession.remind(now);
+                if (!possession.isAbandoned()) {
+                    return false;
+                }
+            }
+            return issued > 0; // with none left: a stack has overflowed while it was released
+        }
     }
 }

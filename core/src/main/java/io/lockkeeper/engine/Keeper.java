@@ -2,89 +2,80 @@
 package io.lockkeeper.engine;
 
 import io.lockkeeper.KeeperClosedException;
-import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Mode;
-import io.lockkeeper.StoreUnavailableException;
-import io.lockkeeper.spi.Answer;
-import io.lockkeeper.spi.Claim;
-import io.lockkeeper.spi.ClaimId;
-import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
-import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Ticker;
 import java.security.SecureRandom;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine of one {@link io.lockkeeper.Lockkeeper}: puts the parts together, routes signals to them, and ends them.
+ * The engine of one {@link io.lockkeeper.Lockkeeper}: puts the parts together, and ends them.
  *
- * <p>An acquisition goes: {@code KeeperLock} → {@link #acquire} → {@link LocalQueue} (who makes the claim) →
- * {@link Steps} (one step in the store) → {@link Hold} (validity) → {@link Renewer} (kept alive) → {@link Possession} →
- * {@link LeaseHandle} (what the user has).
+ * <p>An acquisition goes: {@code KeeperLock} → {@link Acquisition} → {@link LocalQueue} (who makes the claim) →
+ * {@link Claims} and {@link StoreCalls} (one step in the store) → {@link Hold} (validity) → {@link Renewer} (kept alive) →
+ * {@link Possession} → {@link LeaseHandle} (what the user has).
  */
-public final class Keeper implements Signals {
+final class Keeper {
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Every so many acquisitions note their stack, after the first ones, which all do: stacks are dear. */
-    private static final int TRACE_EVERY = 256;
-
-    private static final int TRACE_FIRST = 32;
-    private static final int TRACE_AFTER_LEAK = 1024;
+    /** How long closing waits for leaders to stop. */
+    private static final long CHILDREN_NANOS = 5_000_000_000L;
 
     private final LockStore store;
     private final Config config;
     private final Ticker ticker;
     private final long skew;
     private final String clientId = newClientId();
-    private final Lanes lanes;
-    private final Events events;
+    private final Threads threads;
     private final Timer timer;
-    private final Renewer renewer;
-    private final Steps steps;
+    private final Events events;
+    private final Renewer renewer = new Renewer(this);
+    private final StoreCalls calls;
     private final Latches latches;
+    private final Claims claims;
+    private final LeakTraces traces = new LeakTraces();
     private final Subscription subscription;
     private final ThreadLocal<Map<String, ThreadHold>> threadHolds = ThreadLocal.withInitial(HashMap::new);
     private final Map<Object, LocalQueue> queues = new ConcurrentHashMap<>();
-    private final Map<ClaimId, Pending> pending = new ConcurrentHashMap<>();
-    private final Set<Hold> recalled = ConcurrentHashMap.newKeySet();
-    private final Map<AutoCloseable, Boolean> closeWithMe = new ConcurrentHashMap<>();
-    private final AtomicInteger traceAll = new AtomicInteger(TRACE_FIRST);
+    private final Map<Child, Boolean> closeWithMe = new ConcurrentHashMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final @Nullable Thread shutdownHook;
+    private volatile @Nullable String storeId;
+    private volatile Set<Child> awaitedChildren = Set.of();
     private volatile boolean closed;
-    private int traceCount; // racy on purpose: it only spreads the samples
 
     /** Begins to keep locks in this store. */
-    public Keeper(LockStore store, Config config) {
+    Keeper(LockStore store, Config config) {
+        this(store, config, new Threads(config.clientName()));
+    }
+
+    Keeper(LockStore store, Config config, Threads threads) {
         this.store = store;
         this.config = config;
+        this.threads = threads;
         this.ticker = store.ticker();
         this.skew = store.skew().toNanos();
-        this.lanes = new Lanes(config.clientName());
-        this.events = new Events(config.listener(), config.executor(), config.clientName());
-        this.renewer = new Renewer(this);
-        this.timer = new Timer(ticker, renewer, config.clientName());
-        this.steps = new Steps(this, store, config.operationTimeout(), clientId);
+        this.timer = new Timer(ticker, renewer, threads);
+        this.events = new Events(config, threads, timer);
+        this.calls = new StoreCalls(store, config.operationTimeout(), events, () -> closed, this::newLane);
         this.latches = new Latches(this);
-        this.subscription = store.listen(clientId, this);
-        this.shutdownHook =
-                config.releaseOnShutdown() ? new Thread(this::closeAtShutdown, "lockkeeper-shutdown") : null;
+        this.claims = new Claims(store, calls, timer, clientId, renewer, latches);
+        this.subscription = store.listen(clientId, claims);
+        this.shutdownHook = config.releaseOnShutdown() ? new Thread(this::close, "lockkeeper-shutdown") : null;
         if (shutdownHook != null) {
             Runtime.getRuntime().addShutdownHook(shutdownHook);
         }
@@ -98,6 +89,10 @@ public final class Keeper implements Signals {
             id.append(Character.forDigit((b >> 4) & 15, 16)).append(Character.forDigit(b & 15, 16));
         }
         return id.toString();
+    }
+
+    private Lane newLane(Object key) {
+        return new Lane(key, threads, timer, lane -> claims.isHeldIn(lane));
     }
 
     // ---- The parts ----
@@ -114,10 +109,6 @@ public final class Keeper implements Signals {
         return ticker;
     }
 
-    Liveness liveness(Claim claim) {
-        return store.liveness(claim);
-    }
-
     long skew() {
         return skew;
     }
@@ -126,107 +117,62 @@ public final class Keeper implements Signals {
         return clientId;
     }
 
-    Lanes lanes() {
-        return lanes;
-    }
-
-    Events events() {
-        return events;
+    Threads threads() {
+        return threads;
     }
 
     Timer timer() {
         return timer;
     }
 
+    Events events() {
+        return events;
+    }
+
     Renewer renewer() {
         return renewer;
     }
 
-    Steps steps() {
-        return steps;
+    StoreCalls calls() {
+        return calls;
+    }
+
+    Claims claims() {
+        return claims;
     }
 
     Latches latches() {
         return latches;
     }
 
+    LeakTraces traces() {
+        return traces;
+    }
+
     Map<String, ThreadHold> threadHolds() {
         return threadHolds.get();
     }
 
-    Object lane(String name) {
-        return store.lane(name);
-    }
-
-    Want want(String name, Mode mode, int permits, int limit, LockOptions options) {
+    LockRequest request(String name, Mode mode, int permits, int limit, LockOptions options) {
         Settings settings = Settings.of(options.orElse(config.defaults()), store.guarantees());
-        return Want.of(name, mode, permits, limit, settings, this);
+        return LockRequest.of(name, mode, permits, limit, settings, config);
     }
 
-    // ---- Acquiring ----
+    // ---- The local queues ----
 
-    /** Gets into possession within so many nanoseconds, 0 for one attempt; null when it was not acquired. */
-    @Nullable
-    LeaseHandle acquire(Want want, @Nullable Thread owner, long waitNanos, boolean interruptible)
-            throws InterruptedException {
-        if (interruptible && Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        long start = ticker.nanos();
-        // One attempt takes as long as its step does, be it another reader's step.
-        long deadline = waitNanos == 0 ? Long.MAX_VALUE : Checks.after(start, waitNanos);
-        ThreadWaiter waiter = new ThreadWaiter(waitNanos == 0, deadline, interruptible, owner, sampleTrace());
-        try {
-            for (; ; ) {
-                LocalQueue queue = queueFor(want);
-                if (queue.enter(waiter)) {
-                    try {
-                        Possession possession = waiter.await(queue, ticker);
-                        if (possession == null) {
-                            notAcquired(want.name(), start);
-                            return null;
-                        }
-                        LeaseHandle handle = possession.handOut();
-                        acquired(handle, start);
-                        return handle;
-                    } catch (ThreadWaiter.Stale stale) {
-                        // enter again
-                    }
-                }
-            }
-        } catch (InterruptedException e) {
-            notAcquired(want.name(), start);
-            throw e;
-        }
-    }
-
-    /** {@link #acquire} for those who do not want to be interrupted. */
-    @Nullable
-    LeaseHandle acquireUninterruptibly(Want want, @Nullable Thread owner, long waitNanos) {
-        try {
-            return acquire(want, owner, waitNanos, false);
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
-        }
-    }
-
-    /** What a wait without end has brought. */
-    static LeaseHandle acquired(@Nullable LeaseHandle handle) {
-        return Objects.requireNonNull(handle, "a wait without end ended with nothing");
-    }
-
-    LocalQueue queueFor(Want want) {
+    LocalQueue queueFor(LockRequest request) {
         ensureOpen();
-        if (want.isShareable()) {
-            LocalQueue known = queues.get(want);
+        timer.ensureStarted(); // what could not be looked after must not be acquired
+        if (request.isShareable()) {
+            LocalQueue known = queues.get(request);
             if (known != null) {
                 return known;
             }
-            LocalQueue created = new LocalQueue(this, want, want);
-            LocalQueue other = queues.putIfAbsent(want, created);
+            LocalQueue created = new LocalQueue(this, request, request);
+            LocalQueue other = queues.putIfAbsent(request, created);
             return other == null ? shutIfClosed(created) : other;
         }
-        LocalQueue own = new LocalQueue(this, want, null);
+        LocalQueue own = new LocalQueue(this, request, null);
         queues.put(own, own);
         return shutIfClosed(own);
     }
@@ -243,21 +189,7 @@ public final class Keeper implements Signals {
         queues.remove(queue.key(), queue);
     }
 
-    /** From before a claim is sent until it is settled, so that no signal can come too early to be understood. */
-    void track(Pending p) {
-        if (p.claim.terms().queue()) {
-            pending.put(p.claim.id(), p);
-        }
-    }
-
-    void untrack(Pending p) {
-        if (p.claim.terms().queue()) {
-            pending.remove(p.claim.id());
-            if (p.isRefreshed) {
-                renewer.removeQueued(p);
-            }
-        }
-    }
+    // ---- The end ----
 
     void ensureOpen() {
         if (closed) {
@@ -269,171 +201,96 @@ public final class Keeper implements Signals {
         return closed;
     }
 
-    // ---- What is told ----
-
-    void acquired(LeaseHandle handle, long start) {
-        if (events.hasListener()) {
-            Duration waited = Duration.ofNanos(ticker.nanos() - start);
-            events.tell(l -> l.acquired(handle, waited));
-        }
-    }
-
-    void notAcquired(String name, long start) {
-        if (events.hasListener()) {
-            Duration waited = Duration.ofNanos(ticker.nanos() - start);
-            events.tell(l -> l.notAcquired(name, waited));
-        }
-    }
-
-    void released(Possession possession) {
-        if (events.hasListener()) {
-            Duration held = possession.held();
-            events.tell(l -> l.released(possession.name(), possession.token, held));
-        }
-    }
-
-    @Nullable
-    Throwable sampleTrace() {
-        if ((traceAll.get() > 0 && traceAll.getAndDecrement() > 0) || ++traceCount % TRACE_EVERY == 0) {
-            return new Throwable(
-                    "acquired here, by thread " + Thread.currentThread().getName());
-        }
-        return null;
-    }
-
-    void leakSeen() {
-        traceAll.set(TRACE_AFTER_LEAK);
-    }
-
-    // ---- Behind the scenes ----
-
-    /** Releases a hold without waiting, repeating it until the store has been told or the lease has ended. */
-    void releaseBehind(Hold hold) {
-        behind(hold.lane, hold.endsAt, () -> {
-            store.release(hold.grant);
-            return true;
-        });
-    }
-
-    /** Tells the store of a recalled hold's end when its user has had its time, or when we are closed before. */
-    void acknowledgeLater(Hold hold, long at) {
-        recalled.add(hold);
-        timer.schedule(at, () -> {
-            recalled.remove(hold);
-            hold.acknowledge();
-        });
-    }
-
-    /** The user is done with a hold that was lost: no need to let it run out, if it has not yet. */
-    void tidyUpAfterLoss(Possession possession) {
-        Hold hold = possession.hold;
-        if (hold.mode() != Mode.SHARED && ticker.nanos() < hold.endsAt && hold.startTidying()) {
-            releaseBehind(hold);
-        }
-    }
-
-    /** Makes a step on a thread of the lane, again and again until it succeeds or {@code until}. */
-    void behind(Object lane, long until, Supplier<Boolean> step) {
-        try {
-            lanes.execute(lane, () -> {
-                try {
-                    steps.once(lane, step);
-                } catch (StoreUnavailableException e) {
-                    long next = ticker.nanos() + 250_000_000;
-                    if (next < until && !closed) {
-                        timer.schedule(next, () -> behind(lane, until, step));
-                    }
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            // The keeper is closed: the lease ends by itself.
-        }
-    }
-
-    void closeWithMe(AutoCloseable child) {
+    void closeWithMe(Child child) {
         closeWithMe.put(child, true);
     }
 
-    void forgetChild(AutoCloseable child) {
+    void forgetChild(Child child) {
         closeWithMe.remove(child);
     }
 
-    // ---- Signals ----
+    /** What ends with its keeper. */
+    interface Child {
+        /** Begins to end, without waiting for it. */
+        void stop();
 
-    @Override
-    public void granted(ClaimId claim, Answer.Granted grant) {
-        Pending p = pending.get(claim);
-        if (p != null) {
-            p.queue.granted(p, grant, p.startOf(grant, ticker.nanos()));
+        /** Waits until it has ended, by {@code deadline} of {@link System#nanoTime}. */
+        default void awaitEnd(long deadline) {}
+
+        /** Whether the end of this thread is what {@link #awaitEnd} waits for. */
+        default boolean isRunBy(Thread running) {
+            return false;
+        }
+
+        /** What it holds, and gives back itself when it ends. */
+        default Optional<LockRequest> request() {
+            return Optional.empty();
         }
     }
 
-    @Override
-    public void recalled(ClaimId claim) {
-        Hold hold = renewer.hold(claim);
-        if (hold != null) {
-            hold.recall();
+    /** The store's own id, asked for once. */
+    String storeId() {
+        String known = storeId;
+        if (known == null) {
+            known = calls.ask(calls.wholeStore(), store::id);
+            storeId = known;
         }
+        return known;
     }
 
-    @Override
-    public void lost(ClaimId claim, Reason reason) {
-        Hold hold = renewer.hold(claim);
-        if (hold != null) {
-            hold.lose(reason);
-        }
-    }
-
-    @Override
-    public void opened(String latch) {
-        latches.look(latch);
-    }
-
-    @Override
-    public void sessionLost(String why) {
-        renewer.holds().forEach(hold -> hold.lose(Reason.SESSION_LOST));
-        renewer.queued().forEach(p -> p.queue.evicted(p));
-        latches.lookAll();
-    }
-
-    @Override
-    public void missed() {
-        renewer.refreshAll();
-        latches.lookAll();
-    }
-
-    // ---- The end ----
-
-    /** Ends all who wait, releases all that is held, and leaves no thread. */
-    public void close() {
+    /**
+     * Ends all who wait, releases all that is held, waits until the store knows, and leaves no thread. Each part is ended
+     * whatever happened to the others.
+     */
+    void close() {
         if (!closing.compareAndSet(false, true)) {
+            awaitClosed();
             return;
         }
-        closeWithMe.keySet().forEach(Keeper::closeQuietly);
+        List<Throwable> failures = new ArrayList<>();
+        Set<Child> children = Set.copyOf(closeWithMe.keySet());
+        awaitedChildren = children;
+        Set<LockRequest> theirs = new HashSet<>();
+        children.forEach(child -> attempt(failures, () -> child.request().ifPresent(theirs::add)));
         closed = true;
-        List.copyOf(queues.values()).forEach(LocalQueue::shut);
-        latches.shut();
-        List<Hold> left = renewer.holds();
-        left.forEach(hold -> hold.lose(Reason.CLOSED));
-        // What its user is just releasing is released: twice would tell one of the two that it was lost.
-        left.stream().filter(hold -> hold.state == Hold.State.LOST).forEach(this::releaseBehind);
-        recalled.forEach(Hold::acknowledge);
-        timer.close();
-        lanes.close(2 * config.operationTimeout().toNanos());
-        events.close();
-        subscription.close();
+        children.forEach(child -> attempt(failures, child::stop));
+        List.copyOf(queues.values()).forEach(queue -> attempt(failures, queue::shut));
+        attempt(failures, latches::shut);
+        attempt(failures, () -> claims.endAll(theirs));
+        long childrenBy = System.nanoTime() + CHILDREN_NANOS;
+        children.forEach(child -> attempt(failures, () -> child.awaitEnd(childrenBy)));
+        attempt(failures, () -> claims.endAll(Set.of()));
+        // Steps that are under way, also those of threads that are still in acquire or release, end what they got.
+        long deadline = System.nanoTime() + 2 * config.operationTimeout().toNanos();
+        attempt(failures, () -> claims.awaitEnd(deadline));
+        attempt(failures, timer::close);
+        calls.lanes().forEach(lane -> attempt(failures, () -> lane.close(deadline)));
+        attempt(failures, events::close);
+        attempt(failures, subscription::close);
         if (config.closesStore()) {
-            store.close();
+            attempt(failures, store::close);
         }
         removeShutdownHook();
         ended.countDown();
+        if (!failures.isEmpty()) {
+            throw Lane.<RuntimeException>rethrow(failures.get(0));
+        }
     }
 
-    /** Closes; or lets another thread that is about to finish it: the JVM ends when this returns. */
-    private void closeAtShutdown() {
-        close();
+    private static void attempt(List<Throwable> failures, Runnable part) {
         try {
-            ended.await(3 * config.operationTimeout().toNanos(), TimeUnit.NANOSECONDS);
+            part.run();
+        } catch (Throwable e) {
+            failures.add(e);
+        }
+    }
+
+    private void awaitClosed() {
+        if (awaitedChildren.stream().anyMatch(child -> child.isRunBy(Thread.currentThread()))) {
+            return; // closing waits for this thread
+        }
+        try {
+            ended.await(CHILDREN_NANOS + 3 * config.operationTimeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -446,14 +303,6 @@ public final class Keeper implements Signals {
             } catch (IllegalStateException e) {
                 // The JVM is going down already.
             }
-        }
-    }
-
-    private static void closeQuietly(AutoCloseable child) {
-        try {
-            child.close();
-        } catch (Exception e) {
-            Events.LOG.log(System.Logger.Level.WARNING, "could not close " + child, e);
         }
     }
 }

@@ -7,9 +7,8 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.LockOptions;
-import io.lockkeeper.LockkeeperException;
 import io.lockkeeper.Mode;
-import java.lang.System.Logger.Level;
+import io.lockkeeper.StoreUnavailableException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -19,11 +18,14 @@ import org.jspecify.annotations.Nullable;
  * A candidate: one thread that acquires the lock, runs the user's code under it, and begins again. The claim is fair, so
  * that candidates of one process do not pass leadership on among themselves.
  */
-final class KeeperElection implements LeaderElection {
+final class KeeperElection implements LeaderElection, Keeper.Child {
     /** The pause after the store or the user's code has failed. */
     private static final long PAUSE = 1_000_000_000;
 
-    private static final long CLOSE_MILLIS = 5_000;
+    private static final long CLOSE_NANOS = 5_000_000_000L;
+
+    /** How long it is from the beginning of one term to that of the next, at least: so that code that returns at once is no busy loop. */
+    private static final long SHORTEST_TERM = 100_000_000;
 
     private final Keeper keeper;
     private final String name;
@@ -31,7 +33,7 @@ final class KeeperElection implements LeaderElection {
 
     // Guarded by this.
     private @Nullable Thread thread;
-    private @Nullable Lease lease;
+    private @Nullable LeaseHandle lease;
     private boolean inUserCode;
     private boolean closed;
 
@@ -46,11 +48,16 @@ final class KeeperElection implements LeaderElection {
         Objects.requireNonNull(whileLeader, "whileLeader");
         keeper.ensureOpen();
         if (thread != null || closed) {
-            throw new IllegalStateException("this candidate for '" + name + "' has been started or closed before");
+            throw new IllegalStateException(
+                    "this candidate for " + Printable.quoted(name) + " has been started or closed before");
         }
-        thread = Lanes.daemons(keeper.config().clientName(), "election").newThread(() -> stand(whileLeader));
         keeper.closeWithMe(this);
-        thread.start();
+        try {
+            thread = keeper.threads().start("election", () -> stand(whileLeader));
+        } catch (Throwable e) {
+            keeper.forgetChild(this); // it may be started again
+            throw e;
+        }
         return this;
     }
 
@@ -58,22 +65,27 @@ final class KeeperElection implements LeaderElection {
         while (!isClosed()) {
             boolean failed = false;
             try {
-                lead(lock.acquire(), whileLeader);
+                lead((LeaseHandle) lock.acquire(), whileLeader);
             } catch (KeeperClosedException e) {
                 return;
-            } catch (LockkeeperException e) {
-                failed = true;
-                Events.LOG.log(Level.WARNING, "the election of '" + name + "' goes on after a failure", e);
             } catch (InterruptedException e) {
                 // close() is what interrupts a candidate that waits; the loop ends then
+            } catch (StoreUnavailableException e) {
+                failed = true;
+                Log.warning(
+                        "the election of " + Printable.quoted(name) + " waits for the store: " + e.getMessage(), null);
+            } catch (Throwable e) {
+                failed = true;
+                Log.warning("the election of " + Printable.quoted(name) + " goes on after a failure", e);
             }
             if (failed) {
-                pause();
+                pauseUntil(keeper.ticker().nanos() + PAUSE);
             }
         }
     }
 
-    private void lead(Lease won, Consumer<Lease> whileLeader) {
+    private void lead(LeaseHandle won, Consumer<Lease> whileLeader) {
+        long elected = keeper.ticker().nanos();
         synchronized (this) {
             lease = won;
             inUserCode = !closed;
@@ -84,9 +96,9 @@ final class KeeperElection implements LeaderElection {
                 won.interruptOnLoss();
                 whileLeader.accept(won);
             }
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             failed = true;
-            Events.LOG.log(Level.WARNING, "the leader of '" + name + "' failed and resigns", e);
+            Log.warning("the leader of " + Printable.quoted(name) + " failed and resigns", e);
         } finally {
             synchronized (this) {
                 inUserCode = false;
@@ -94,23 +106,20 @@ final class KeeperElection implements LeaderElection {
             }
             endLease(won);
         }
-        if (failed) {
-            pause();
-        }
+        pauseUntil(failed ? keeper.ticker().nanos() + PAUSE : elected + SHORTEST_TERM);
     }
 
     private static void endLease(Lease won) {
         try {
             won.close();
         } catch (LeaseLostException e) {
-            // It was told when it happened.
+            // It was reported when it happened.
         } finally {
             Thread.interrupted(); // what interrupted the leader must not end the candidate
         }
     }
 
-    private void pause() {
-        long until = keeper.ticker().nanos() + PAUSE;
+    private void pauseUntil(long until) {
         while (!isClosed() && keeper.ticker().nanos() < until) {
             keeper.ticker().parkUntil(until);
             if (Thread.interrupted()) {
@@ -131,40 +140,91 @@ final class KeeperElection implements LeaderElection {
     @Override
     public Optional<LockInfo.Hold> leader() {
         keeper.ensureOpen();
-        return keeper.steps().inspect(name).flatMap(info -> info.holders().stream()
+        return keeper.calls().inspect(name).flatMap(info -> info.holders().stream()
                 .findFirst());
     }
 
     @Override
     public synchronized void resign() {
         if (inUserCode && thread != null) {
+            giveUp();
             thread.interrupt();
+        }
+    }
+
+    /** The user's code sees that it is to end also where something has swallowed the interrupt. */
+    private void giveUp() {
+        if (lease != null) {
+            lease.resign();
         }
     }
 
     @Override
     public void close() {
-        Thread running;
-        synchronized (this) {
-            closed = true;
-            running = thread;
-            if (running != null && running != Thread.currentThread()) {
-                running.interrupt();
-            }
-        }
-        keeper.forgetChild(this);
-        if (running == null || running == Thread.currentThread()) {
-            return;
-        }
-        try {
-            running.join(CLOSE_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        stop();
+        if (!hasEndedBy(System.nanoTime() + CLOSE_NANOS)) {
+            Log.warning(
+                    "the leader of " + Printable.quoted(name) + " did not stop within " + CLOSE_NANOS / 1_000_000_000
+                            + " s; it keeps its lock until it does",
+                    null);
         }
     }
 
     @Override
+    public synchronized void stop() {
+        closed = true;
+        giveUp();
+        if (thread != null && thread != Thread.currentThread()) {
+            thread.interrupt();
+        }
+        keeper.forgetChild(this);
+    }
+
+    @Override
+    public void awaitEnd(long deadline) {
+        if (!hasEndedBy(deadline)) {
+            Log.warning(
+                    "the leader of " + Printable.quoted(name)
+                            + " did not stop in time when its keeper was closed; its lock is released while it still runs",
+                    null);
+        }
+    }
+
+    /** Waits for the candidate's thread; true when it has ended, or is this one. */
+    private boolean hasEndedBy(long deadline) {
+        Thread running;
+        synchronized (this) {
+            running = thread;
+        }
+        if (running == null || running == Thread.currentThread()) {
+            return true;
+        }
+        boolean interrupted = false; // which does not make the leader stop earlier
+        for (long left; running.isAlive() && (left = deadline - System.nanoTime()) > 0; ) {
+            try {
+                running.join(Math.max(1, left / 1_000_000));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return !running.isAlive();
+    }
+
+    @Override
+    public synchronized boolean isRunBy(Thread running) {
+        return thread == running;
+    }
+
+    @Override
+    public Optional<LockRequest> request() {
+        return Optional.of(lock.request());
+    }
+
+    @Override
     public String toString() {
-        return "LeaderElection[" + name + "]";
+        return "LeaderElection[" + Printable.text(name) + "]";
     }
 }

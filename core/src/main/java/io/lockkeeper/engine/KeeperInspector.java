@@ -7,20 +7,25 @@ import io.lockkeeper.Sequencer;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.LockStore;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /** Asks the store. */
 final class KeeperInspector implements Inspector {
     private static final int MOST = 10_000;
 
-    /** How often a watch looks. */
-    private static final long LOOK_EVERY = 250_000_000;
+    /** A watch that sees changes rests for this long. */
+    private static final long SHORTEST_REST = 250_000_000;
+
+    /** A watch rests for a quarter of the time in which nothing has changed, but no longer than this. */
+    private static final long LONGEST_REST = 2_000_000_000;
+
+    private static final int SHARE_OF_QUIET = 4;
 
     private final Keeper keeper;
     private final LockStore store;
@@ -35,21 +40,21 @@ final class KeeperInspector implements Inspector {
         Objects.requireNonNull(prefix, "prefix");
         Checks.range("limit", limit, 1, MOST);
         keeper.ensureOpen();
-        return keeper.steps().ask(store, () -> store.list(prefix, limit));
+        return keeper.calls().ask(keeper.calls().wholeStore(), () -> store.list(prefix, limit));
     }
 
     @Override
     public Optional<LockInfo> inspect(String name) {
         Names.check(name);
         keeper.ensureOpen();
-        return keeper.steps().inspect(name);
+        return keeper.calls().inspect(name);
     }
 
     @Override
     public boolean check(Sequencer sequencer) {
         Names.check(sequencer.name());
         keeper.ensureOpen();
-        return keeper.steps().ask(store.lane(sequencer.name()), () -> store.check(sequencer));
+        return keeper.calls().ask(keeper.calls().lane(sequencer.name()), () -> store.check(sequencer));
     }
 
     @Override
@@ -67,7 +72,7 @@ final class KeeperInspector implements Inspector {
         Checks.range("token", token, 1, Long.MAX_VALUE);
         Checks.lockDelay(lockDelay);
         keeper.ensureOpen();
-        return keeper.steps().ask(store.lane(name), () -> store.breakHold(name, token, lockDelay, now));
+        return keeper.calls().ask(keeper.calls().lane(name), () -> store.breakHold(name, token, lockDelay, now));
     }
 
     @Override
@@ -88,12 +93,15 @@ final class KeeperInspector implements Inspector {
 
     /**
      * Looks again and again and tells the differences. No store is asked to push these: they are for people, few watch, and
-     * a listing costs one step.
+     * a listing costs one step. While nothing changes it looks less often.
      */
-    private final class Watch implements AutoCloseable {
+    private final class Watch implements AutoCloseable, Keeper.Child {
+        private final Lane lane = keeper.calls().wholeStore();
         private final String prefix;
         private final Consumer<LockInfo> onChange;
+        private final ArrayDeque<LockInfo> untold = new ArrayDeque<>(2);
         private Map<String, LockInfo> seen = Map.of();
+        private long changed = keeper.ticker().nanos();
         private volatile boolean closed;
 
         Watch(String prefix, Consumer<LockInfo> onChange) {
@@ -102,13 +110,11 @@ final class KeeperInspector implements Inspector {
         }
 
         void rest() {
-            keeper.timer().schedule(keeper.ticker().nanos() + LOOK_EVERY, () -> {
-                try {
-                    if (!closed) {
-                        keeper.lanes().execute(store, this::look);
-                    }
-                } catch (RejectedExecutionException e) {
-                    closed = true;
+            long now = keeper.ticker().nanos();
+            long rest = Math.max(SHORTEST_REST, Math.min(LONGEST_REST, (now - changed) / SHARE_OF_QUIET));
+            keeper.timer().schedule(now + rest, () -> {
+                if (!closed) {
+                    lane.steps.execute(this::look);
                 }
             });
         }
@@ -118,7 +124,7 @@ final class KeeperInspector implements Inspector {
                 return;
             }
             try {
-                Map<String, LockInfo> found = byName(keeper.steps().once(store, () -> store.list(prefix, MOST)));
+                Map<String, LockInfo> found = byName(keeper.calls().askOnce(lane, () -> store.list(prefix, MOST)));
                 for (LockInfo info : found.values()) {
                     LockInfo before = seen.get(info.name());
                     if (before == null || !sameUse(before, info)) {
@@ -132,17 +138,44 @@ final class KeeperInspector implements Inspector {
                 }
                 seen = found;
             } catch (StoreUnavailableException e) {
-                // It is told as storeDown; the watch goes on from what it saw last.
+                // The listener hears of it as storeDown; the watch goes on from what it saw last.
+            } catch (Throwable e) {
+                Log.warning("a watch could not look; it goes on from what it saw last", e);
             }
             rest();
         }
 
+        /** One after the other, in the order in which they were seen. */
         private void tell(LockInfo info) {
-            keeper.events().run(() -> {
+            changed = keeper.ticker().nanos();
+            synchronized (untold) {
+                untold.addLast(info);
+                if (untold.size() > 1) {
+                    return; // whoever tells the first one goes on with it
+                }
+            }
+            keeper.events().run(this::tellNext);
+        }
+
+        private void tellNext() {
+            LockInfo info;
+            synchronized (untold) {
+                info = untold.getFirst();
+            }
+            try {
                 if (!closed) {
                     onChange.accept(info);
                 }
-            });
+            } finally {
+                boolean goesOn;
+                synchronized (untold) {
+                    untold.removeFirst();
+                    goesOn = !untold.isEmpty();
+                }
+                if (goesOn) {
+                    keeper.events().run(this::tellNext);
+                }
+            }
         }
 
         private boolean sameUse(LockInfo a, LockInfo b) {
@@ -159,6 +192,11 @@ final class KeeperInspector implements Inspector {
 
         @Override
         public void close() {
+            stop();
+        }
+
+        @Override
+        public void stop() {
             closed = true;
             keeper.forgetChild(this);
         }

@@ -2,6 +2,7 @@
 package io.lockkeeper.engine;
 
 import io.lockkeeper.DistributedLatch;
+import io.lockkeeper.KeeperClosedException;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.LatchState;
@@ -17,35 +18,35 @@ import org.jspecify.annotations.Nullable;
 final class KeeperLatch implements DistributedLatch {
     private final Keeper keeper;
     private final String name;
-    private final Object lane;
+    private final Lane lane;
 
     KeeperLatch(Keeper keeper, String name) {
         this.keeper = keeper;
         this.name = name;
-        this.lane = keeper.lane(name);
+        this.lane = keeper.calls().lane(name);
     }
 
     @Override
     public boolean trySetCount(long count) {
         Checks.latchCount(count);
         keeper.ensureOpen();
-        ClaimId id = keeper.steps().newId();
-        LatchState state = keeper.steps().latch(lane, deadline -> new LatchStep.Set(name, count, id, deadline));
+        ClaimId id = keeper.claims().newId();
+        LatchState state = keeper.calls().latch(lane, deadline -> new LatchStep.Set(name, count, id, deadline));
         return notLate(state).outcome() == LatchState.Outcome.DONE;
     }
 
     @Override
     public void countDown() {
         keeper.ensureOpen();
-        ClaimId id = keeper.steps().newId();
-        notLate(keeper.steps().latch(lane, deadline -> new LatchStep.CountDown(name, id, deadline)));
+        ClaimId id = keeper.claims().newId();
+        notLate(keeper.calls().latch(lane, deadline -> new LatchStep.CountDown(name, id, deadline)));
     }
 
     private LatchState notLate(LatchState state) {
         if (state.outcome() == LatchState.Outcome.LATE) {
             throw new StoreUnavailableException(
-                    "the store refused a step on the latch '" + name
-                            + "' as late: it is too slow, or its clock runs away",
+                    "the store refused a step on the latch " + Printable.quoted(name)
+                            + " as late: it is too slow, or its clock runs away",
                     null);
         }
         return state;
@@ -54,7 +55,7 @@ final class KeeperLatch implements DistributedLatch {
     @Override
     public long count() {
         keeper.ensureOpen();
-        return keeper.steps().latch(lane, deadline -> new LatchStep.Look(name)).count();
+        return keeper.calls().latch(lane, deadline -> new LatchStep.Look(name)).count();
     }
 
     @Override
@@ -76,22 +77,19 @@ final class KeeperLatch implements DistributedLatch {
         Latches.Waiter waiter = new Latches.Waiter(() -> LockSupport.unpark(thread));
         keeper.latches().begin(name, waiter);
         try {
-            for (; ; ) {
-                Object outcome = waiter.outcome;
-                if (outcome instanceof RuntimeException e) {
-                    throw e;
-                }
-                if (outcome != null) {
-                    return true;
-                }
-                if (keeper.ticker().nanos() >= deadline) {
-                    return false;
-                }
+            while (waiter.outcome == null && keeper.ticker().nanos() < deadline) {
                 keeper.ticker().parkUntil(deadline);
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
             }
+            if (waiter.outcome == null) {
+                keeper.latches().lookAtTheEnd(name);
+            }
+            if (waiter.outcome instanceof RuntimeException e) {
+                throw e;
+            }
+            return waiter.outcome != null;
         } finally {
             keeper.latches().end(name, waiter);
         }
@@ -111,19 +109,47 @@ final class KeeperLatch implements DistributedLatch {
             }
         }));
         mine.set(waiter);
-        keeper.lanes().execute(lane, () -> {
+        Beginning beginning = new Beginning(waiter, future);
+        if (!lane.steps.execute(beginning)) {
+            beginning.abort();
+        }
+        return future;
+    }
+
+    /** The first look of one who waits without a thread. */
+    private final class Beginning implements Workers.Task {
+        private final Latches.Waiter waiter;
+        private final CompletableFuture<@Nullable Void> future;
+        private final long asked = keeper.ticker().nanos();
+
+        Beginning(Latches.Waiter waiter, CompletableFuture<@Nullable Void> future) {
+            this.waiter = waiter;
+            this.future = future;
+        }
+
+        @Override
+        public void run() {
+            if (future.isDone()) {
+                return;
+            }
             try {
+                keeper.calls().refuseIfDown(lane, asked);
                 keeper.latches().begin(name, waiter);
                 future.whenComplete((value, failure) -> keeper.latches().end(name, waiter));
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 keeper.events().run(() -> future.completeExceptionally(e));
             }
-        });
-        return future;
+        }
+
+        @Override
+        public void abort() {
+            future.completeExceptionally(new KeeperClosedException(
+                    "the keeper has been closed; nobody awaits " + Printable.quoted(name) + " any more"));
+        }
     }
 
     @Override
     public String toString() {
-        return "DistributedLatch[" + name + "]";
+        return "DistributedLatch[" + Printable.text(name) + "]";
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.engine;
 
+import static io.lockkeeper.engine.Acquisition.FOREVER;
+
 import io.lockkeeper.DeadlockException;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
@@ -14,18 +16,16 @@ import org.jspecify.annotations.Nullable;
 
 /** A lock on one name of one keeper. Has no state of its own: any two for the same name are interchangeable. */
 final class KeeperLock extends AbstractLock {
-    private static final long FOR_EVER = Long.MAX_VALUE;
-
     private final Keeper keeper;
     private final String name;
     private final Mode mode;
-    private final Want want;
+    private final LockRequest request;
 
     KeeperLock(Keeper keeper, String name, Mode mode, LockOptions options) {
         this.keeper = keeper;
         this.name = name;
         this.mode = mode;
-        this.want = keeper.want(name, mode, 1, 0, options);
+        this.request = keeper.request(name, mode, 1, 0, options);
     }
 
     @Override
@@ -41,42 +41,43 @@ final class KeeperLock extends AbstractLock {
         return keeper;
     }
 
+    LockRequest request() {
+        return request;
+    }
+
     // ---- Handles ----
 
     @Override
     public Lease acquire() throws InterruptedException {
         refuseToWaitForMyself();
-        return Keeper.acquired(keeper.acquire(want, null, FOR_EVER, true));
+        return Acquisition.acquired(Acquisition.acquire(keeper, request, null, FOREVER, true));
     }
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return Optional.ofNullable(keeper.acquireUninterruptibly(want, null, 0));
+        return Optional.ofNullable(Acquisition.acquireUninterruptibly(keeper, request, null, 0));
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-        return Optional.ofNullable(keeper.acquire(want, null, Checks.waitNanos(wait), true));
+        return Optional.ofNullable(Acquisition.acquire(keeper, request, null, Checks.waitNanos(wait), true));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        keeper.ensureOpen();
-        return new FutureWaiter<Lease>(keeper, want, FOR_EVER, Keeper::acquired).begin();
+        return Acquisition.future(keeper, request);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-        keeper.ensureOpen();
-        long nanos = Checks.waitNanos(wait);
-        return new FutureWaiter<Optional<Lease>>(keeper, want, nanos, Optional::ofNullable).begin();
+        return Acquisition.future(keeper, request, Checks.waitNanos(wait));
     }
 
     void refuseToWaitForMyself() {
         ThreadHold mine = keeper.threadHolds().get(name);
         if (mine != null && mine.conflictsWith(mode)) {
-            throw new DeadlockException(
-                    "this thread holds '" + name + "' by lock() and would wait for itself: handles never re-enter");
+            throw new DeadlockException("this thread holds " + Printable.quoted(name)
+                    + " by lock() and would wait for itself: handles never re-enter");
         }
     }
 
@@ -85,7 +86,8 @@ final class KeeperLock extends AbstractLock {
     @Override
     public void lock() {
         if (!reenter()) {
-            hold(Keeper.acquired(keeper.acquireUninterruptibly(want, Thread.currentThread(), FOR_EVER)));
+            hold(Acquisition.acquired(
+                    Acquisition.acquireUninterruptibly(keeper, request, Thread.currentThread(), FOREVER)));
         }
     }
 
@@ -95,13 +97,16 @@ final class KeeperLock extends AbstractLock {
             throw new InterruptedException();
         }
         if (!reenter()) {
-            hold(Keeper.acquired(keeper.acquire(want, Thread.currentThread(), FOR_EVER, true)));
+            hold(Acquisition.acquired(Acquisition.acquire(keeper, request, Thread.currentThread(), FOREVER, true)));
         }
     }
 
     @Override
     public boolean tryLock() {
-        return reenter() || hold(keeper.acquireUninterruptibly(want, Thread.currentThread(), 0));
+        if (wouldUpgrade()) {
+            return false;
+        }
+        return reenter() || hold(Acquisition.acquireUninterruptibly(keeper, request, Thread.currentThread(), 0));
     }
 
     @Override
@@ -109,10 +114,20 @@ final class KeeperLock extends AbstractLock {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        return reenter() || hold(keeper.acquire(want, Thread.currentThread(), waitNanos, true));
+        if (wouldUpgrade()) {
+            return false;
+        }
+        return reenter() || hold(Acquisition.acquire(keeper, request, Thread.currentThread(), waitNanos, true));
     }
 
-    private boolean reenter() {
+    /** Whether this thread reads the name and would wait for itself to write it. */
+    boolean wouldUpgrade() {
+        ThreadHold mine = keeper.threadHolds().get(name);
+        return mine != null && mine.wouldUpgrade(mode);
+    }
+
+    /** Enters once more if this thread holds the name; false if it does not. */
+    boolean reenter() {
         ThreadHold mine = keeper.threadHolds().get(name);
         if (mine == null) {
             return false;
@@ -121,7 +136,20 @@ final class KeeperLock extends AbstractLock {
         return true;
     }
 
-    private boolean hold(@Nullable LeaseHandle handle) {
+    /**
+     * Insists that what this thread holds has not been lost.
+     *
+     * @throws io.lockkeeper.LeaseLostException when it has
+     */
+    void ensureHeld() {
+        ThreadHold mine = keeper.threadHolds().get(name);
+        if (mine != null) {
+            mine.ensureValid();
+        }
+    }
+
+    /** Notes what this thread has acquired; false when that is nothing. */
+    boolean hold(@Nullable LeaseHandle handle) {
         if (handle == null) {
             return false;
         }
@@ -134,7 +162,7 @@ final class KeeperLock extends AbstractLock {
         Map<String, ThreadHold> all = keeper.threadHolds();
         ThreadHold mine = all.get(name);
         if (mine == null) {
-            throw new IllegalMonitorStateException("this thread does not hold '" + name + "'");
+            throw new IllegalMonitorStateException("this thread does not hold " + Printable.quoted(name));
         }
         mine.exit(mode, () -> all.remove(name));
     }
@@ -144,7 +172,7 @@ final class KeeperLock extends AbstractLock {
         return holdCount() > 0;
     }
 
-    /** Whether this thread has locked and not unlocked yet, be it that it has lost the hold. */
+    /** Whether this thread has locked and not unlocked yet, even if the hold was lost. */
     boolean isOwnedByCurrentThread() {
         ThreadHold mine = keeper.threadHolds().get(name);
         return mine != null && mine.lease(mode) != null;
@@ -159,7 +187,7 @@ final class KeeperLock extends AbstractLock {
     @Override
     public boolean isLocked() {
         keeper.ensureOpen();
-        return keeper.steps()
+        return keeper.calls()
                 .inspect(name)
                 .filter(info -> info.mode() == mode && !info.holders().isEmpty())
                 .isPresent();
@@ -170,7 +198,8 @@ final class KeeperLock extends AbstractLock {
         ThreadHold mine = keeper.threadHolds().get(name);
         LeaseHandle lease = mine == null ? null : mine.lease(mode);
         if (lease == null) {
-            throw new IllegalMonitorStateException("this thread does not hold '" + name + "' by lock()");
+            throw new IllegalMonitorStateException(
+                    "this thread does not hold " + Printable.quoted(name) + " by lock()");
         }
         return lease;
     }
@@ -189,6 +218,6 @@ final class KeeperLock extends AbstractLock {
 
     @Override
     public String toString() {
-        return "DistributedLock[" + name + ", " + mode + "]";
+        return "DistributedLock[" + Printable.text(name) + ", " + mode + "]";
     }
 }

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A semaphore of one keeper; each acquisition is a claim of its own. */
+/** A semaphore of one keeper; what was acquired is passed on to threads that want as much. */
 final class KeeperSemaphore implements DistributedSemaphore {
     private final Keeper keeper;
     private final String name;
@@ -24,12 +24,12 @@ final class KeeperSemaphore implements DistributedSemaphore {
         this.name = name;
         this.limit = limit;
         this.options = options;
-        want(1); // refuses bad options now, not at the first use
+        request(1); // refuses bad options now, not at the first use
     }
 
-    private Want want(int permits) {
+    private LockRequest request(int permits) {
         Checks.range("permits", permits, 1, limit);
-        return keeper.want(name, Mode.PERMITS, permits, limit, options);
+        return keeper.request(name, Mode.PERMITS, permits, limit, options);
     }
 
     @Override
@@ -39,7 +39,7 @@ final class KeeperSemaphore implements DistributedSemaphore {
 
     @Override
     public Lease acquire(int permits) throws InterruptedException {
-        return Keeper.acquired(keeper.acquire(want(permits), null, Long.MAX_VALUE, true));
+        return Acquisition.acquired(Acquisition.acquire(keeper, request(permits), null, Acquisition.FOREVER, true));
     }
 
     @Override
@@ -49,24 +49,23 @@ final class KeeperSemaphore implements DistributedSemaphore {
 
     @Override
     public Optional<Lease> tryAcquire(int permits) {
-        return Optional.ofNullable(keeper.acquireUninterruptibly(want(permits), null, 0));
+        return Optional.ofNullable(Acquisition.acquireUninterruptibly(keeper, request(permits), null, 0));
     }
 
     @Override
     public Optional<Lease> tryAcquire(int permits, Duration wait) throws InterruptedException {
-        return Optional.ofNullable(keeper.acquire(want(permits), null, Checks.waitNanos(wait), true));
+        return Optional.ofNullable(Acquisition.acquire(keeper, request(permits), null, Checks.waitNanos(wait), true));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync(int permits) {
-        keeper.ensureOpen();
-        return new FutureWaiter<Lease>(keeper, want(permits), Long.MAX_VALUE, Keeper::acquired).begin();
+        return Acquisition.future(keeper, request(permits));
     }
 
     @Override
     public int availablePermits() {
         keeper.ensureOpen();
-        Optional<LockInfo> found = keeper.steps().inspect(name);
+        Optional<LockInfo> found = keeper.calls().inspect(name);
         if (found.isEmpty()) {
             return limit;
         }
@@ -75,7 +74,7 @@ final class KeeperSemaphore implements DistributedSemaphore {
             return 0;
         }
         if (info.limit() != limit) {
-            throw new ConflictingUseException("'" + name + "' is in use as "
+            throw new ConflictingUseException(Printable.quoted(name) + " is in use as "
                     + (info.mode() == Mode.PERMITS ? "a semaphore of " + info.limit() : "a lock"));
         }
         return limit - info.holders().stream().mapToInt(LockInfo.Hold::permits).sum();
@@ -88,6 +87,6 @@ final class KeeperSemaphore implements DistributedSemaphore {
 
     @Override
     public String toString() {
-        return "DistributedSemaphore[" + name + ", " + limit + "]";
+        return "DistributedSemaphore[" + Printable.text(name) + ", " + limit + "]";
     }
 }

@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those of this keeper who await latches. All who await the same one share a watch: it looks at the latch when it is told
- * that it has opened, and at a slow interval in case that was not told, however many wait.
+ * Those of this keeper who await latches. All who await the same one share a watch: it looks at the latch when a signal says
+ * that it has opened, and at a slow interval in case the signal was lost, however many wait.
  */
 final class Latches {
     private final Keeper keeper;
@@ -33,7 +33,7 @@ final class Latches {
 
     private final class Watch {
         final String name;
-        final Object lane;
+        final Lane lane;
         // Guarded by this.
         private final List<Waiter> waiters = new ArrayList<>();
         private @Nullable LatchState last;
@@ -45,7 +45,7 @@ final class Latches {
 
         Watch(String name) {
             this.name = name;
-            this.lane = keeper.lane(name);
+            this.lane = keeper.calls().lane(name);
         }
 
         synchronized boolean add(Waiter w) {
@@ -76,7 +76,7 @@ final class Latches {
                     && last.generation() != state.generation()
                     && last.at().micros() > state.at().micros();
             if (w.outcome == null && (state.count() == 0 || hasChanged)) {
-                settle(w, true);
+                settle(v -> v == w, true);
             } else {
                 w.generation = state.generation();
             }
@@ -103,21 +103,22 @@ final class Latches {
                 }
                 looking = true;
             }
-            try {
-                keeper.lanes().execute(lane, this::lookNow);
-            } catch (RejectedExecutionException e) {
+            long asked = keeper.ticker().nanos();
+            if (!lane.refreshes.execute(() -> lookNow(asked))) {
                 return; // the keeper is being closed, and ends all who wait
             }
         }
 
-        private void lookNow() {
+        private void lookNow(long asked) {
             LatchState state = null;
-            StoreUnavailableException failure = null;
+            Throwable failure = null;
             try {
-                state = keeper.steps().once(lane, () -> keeper.store().latch(watchStep(name)));
-            } catch (StoreUnavailableException e) {
+                keeper.calls().refuseIfDown(lane, asked); // many latches do not wait for an outage one after the other
+                state = keeper.calls().look(lane, watchStep(name));
+            } catch (Throwable e) {
                 failure = e;
             }
+            boolean again;
             synchronized (this) {
                 looking = false;
                 if (state != null) {
@@ -125,49 +126,60 @@ final class Latches {
                 } else if (failure != null) {
                     failed(failure);
                 }
-                if (lookAgain) {
-                    lookAgain = false;
-                    look();
-                } else {
+                again = lookAgain;
+                lookAgain = false;
+                if (!again) {
                     rest();
                 }
             }
+            if (again) {
+                look();
+            }
+        }
+
+        synchronized boolean isRecent() {
+            return keeper.ticker().nanos() - lastContact <= keeper.calls().timeout();
+        }
+
+        synchronized void saw(LatchState state) {
+            found(state);
         }
 
         private void found(LatchState state) {
             last = state;
             lastContact = keeper.ticker().nanos();
-            for (Waiter w : List.copyOf(waiters)) {
-                if (state.count() == 0 || (w.generation >= 0 && w.generation != state.generation())) {
-                    settle(w, true);
-                }
-            }
+            settle(w -> state.count() == 0 || (w.generation >= 0 && w.generation != state.generation()), true);
         }
 
-        private void failed(StoreUnavailableException failure) {
-            boolean patient = keeper.ticker().nanos() - lastContact
+        private void failed(Throwable failure) {
+            String what = "gave up awaiting the latch " + Printable.quoted(name);
+            StoreUnavailableException cause = failure instanceof StoreUnavailableException outage
+                    ? outage.because(what)
+                    : new StoreUnavailableException(what + ": " + failure, failure);
+            boolean isPatient = keeper.ticker().nanos() - lastContact
                     < keeper.config().patience().toNanos();
-            if (failure.worthRepeating() && patient) {
-                return;
-            }
-            for (Waiter w : List.copyOf(waiters)) {
-                settle(w, failure.because("gave up awaiting the latch '" + name + "'"));
+            if (!cause.worthRepeating() || !isPatient) {
+                settle(w -> true, cause);
             }
         }
 
-        private void settle(Waiter w, Object outcome) {
-            w.outcome = outcome;
-            waiters.remove(w);
-            w.wake.run();
+        private void settle(Predicate<Waiter> which, Object outcome) {
+            waiters.removeIf(w -> {
+                boolean goes = which.test(w);
+                if (goes) {
+                    w.outcome = outcome;
+                    w.wake.run();
+                }
+                return goes;
+            });
             endIfIdle();
         }
 
         synchronized void shut() {
-            for (Waiter w : List.copyOf(waiters)) {
-                settle(
-                        w,
-                        new KeeperClosedException("the keeper has been closed; nobody awaits '" + name + "' any more"));
-            }
+            settle(
+                    w -> true,
+                    new KeeperClosedException(
+                            "the keeper has been closed; nobody awaits " + Printable.quoted(name) + " any more"));
         }
     }
 
@@ -187,13 +199,25 @@ final class Latches {
             watch = watches.computeIfAbsent(name, Watch::new);
         } while (!watch.add(w));
         try {
-            watch.begins(w, keeper.steps().latch(watch.lane, deadline -> watchStep(name)));
-        } catch (RuntimeException | Error e) {
+            watch.begins(w, keeper.calls().latch(watch.lane, deadline -> watchStep(name)));
+        } catch (Throwable e) { // a store may throw what it does not declare
             watch.remove(w);
             throw e;
         }
         if (keeper.isClosed()) {
             watch.shut();
+        }
+    }
+
+    /**
+     * The time of a waiter is up: looks a last time, on this thread, unless the latch was looked at not long ago. So neither a lost
+     * signal nor an outage looks like a latch that is closed.
+     */
+    void lookAtTheEnd(String name) {
+        Watch watch = watches.get(name);
+        if (watch != null && !watch.isRecent()) {
+            LatchState state = keeper.calls().latch(watch.lane, deadline -> watchStep(name));
+            watch.saw(state);
         }
     }
 

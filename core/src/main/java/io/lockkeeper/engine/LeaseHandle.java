@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.engine;
 
+import io.lockkeeper.KeeperClosedException;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LeaseLostException;
@@ -10,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class LeaseHandle implements Lease {
     private final Possession possession;
     private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile boolean resigned;
     private @Nullable Sequencer sequencer;
 
     LeaseHandle(Possession possession) {
@@ -49,8 +50,8 @@ final class LeaseHandle implements Lease {
         synchronized (possession.hold.queue) {
             if (sequencer == null) {
                 if (possession.state == Hold.State.RELEASED) {
-                    throw new IllegalStateException("the lease of '" + name()
-                            + "' has been released, and its sequencer was never read: it names no hold any more");
+                    throw new IllegalStateException("the lease of " + Printable.quoted(name())
+                            + " has been released, and its sequencer was never read: it names no hold any more");
                 }
                 possession.hold.sequencerRead();
                 sequencer = new Sequencer(name(), mode(), token());
@@ -66,25 +67,32 @@ final class LeaseHandle implements Lease {
 
     @Override
     public boolean isValid() {
-        return possession.isValid();
+        return !resigned && possession.isValid();
+    }
+
+    /** It counts as ended for those who have it; the hold itself stays until it is released. */
+    void resign() {
+        resigned = true;
     }
 
     @Override
     public Duration remaining() {
-        long left = possession.hold.tellsAt() - possession.keeper().ticker().nanos();
-        return possession.state == Hold.State.HELD && possession.hold.state == Hold.State.HELD && left > 0
+        long left = possession.hold.validity.deadline()
+                - possession.keeper().ticker().nanos();
+        return possession.state == Hold.State.HELD && possession.hold.state == Hold.State.HELD && left > 0 && !resigned
                 ? Duration.ofNanos(left)
                 : Duration.ZERO;
     }
 
     @Override
     public void ensureValid() {
-        if (!possession.isValid()) {
+        if (!isValid()) {
             LeaseLost loss = possession.lossIfAny();
             if (loss != null) {
                 throw new LeaseLostException(loss);
             }
-            throw new IllegalStateException("the lease of '" + name() + "' has been released");
+            throw new IllegalStateException("the lease of " + Printable.quoted(name()) + " has been "
+                    + (resigned ? "given up: this candidate has resigned or was closed" : "released"));
         }
     }
 
@@ -106,7 +114,8 @@ final class LeaseHandle implements Lease {
     public boolean renew(Duration lease) {
         Objects.requireNonNull(lease, "lease");
         if (possession.hold.settings.renewed()) {
-            throw new IllegalStateException("the lease of '" + name() + "' is kept alive; only a fixed one is renewed");
+            throw new IllegalStateException(
+                    "the lease of " + Printable.quoted(name()) + " is kept alive; only a fixed one is renewed");
         }
         Checks.fixedLease(lease);
         return possession.hold.renew(possession, lease);
@@ -120,23 +129,51 @@ final class LeaseHandle implements Lease {
 
     @Override
     public CompletableFuture<Boolean> releaseAsync() {
-        ended.set(true);
         CompletableFuture<Boolean> future = new CompletableFuture<>();
-        Keeper keeper = possession.keeper();
-        Runnable release = () -> {
-            try {
-                boolean released = possession.hold.release(possession);
-                keeper.events().run(() -> future.complete(released));
-            } catch (RuntimeException | Error e) {
-                keeper.events().run(() -> future.completeExceptionally(e));
-            }
-        };
-        try {
-            keeper.lanes().execute(possession.hold.lane, release);
-        } catch (RejectedExecutionException e) {
-            release.run(); // the keeper is closed: the hold has ended, and there is no step to make
-        }
+        Events events = possession.keeper().events();
+        releaseInBackground()
+                .whenComplete((released, failure) -> events.run(() -> {
+                    if (failure != null) {
+                        future.completeExceptionally(failure);
+                    } else {
+                        future.complete(released);
+                    }
+                }));
         return future;
+    }
+
+    /** Releases on a thread of the lane; the future is ours, and completed there. */
+    CompletableFuture<Boolean> releaseInBackground() {
+        ended.set(true);
+        Releasing releasing = new Releasing(possession.hold.startRelease(possession));
+        if (!possession.hold.lane.steps.execute(releasing)) {
+            releasing.run(); // the keeper is closed: the hold has ended, and there is no step to make
+        }
+        return releasing.future;
+    }
+
+    private final class Releasing implements Workers.Task {
+        private final CompletableFuture<Boolean> future = new CompletableFuture<>();
+        private final Hold.Release started;
+
+        Releasing(Hold.Release started) {
+            this.started = started;
+        }
+
+        @Override
+        public void run() {
+            try {
+                future.complete(started.finish());
+            } catch (Throwable e) {
+                future.completeExceptionally(e);
+            }
+        }
+
+        @Override
+        public void abort() {
+            future.completeExceptionally(new KeeperClosedException("the keeper was closed before "
+                    + Printable.quoted(name()) + " was released; its lease ends by itself"));
+        }
     }
 
     @Override
@@ -151,7 +188,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public String toString() {
-        return "Lease[" + name() + ", " + mode() + ", token " + token() + ", "
+        return "Lease[" + Printable.text(name()) + ", " + mode() + ", token " + token() + ", "
                 + (isValid() ? "valid" : possession.state.toString().toLowerCase(java.util.Locale.ROOT)) + "]";
     }
 }

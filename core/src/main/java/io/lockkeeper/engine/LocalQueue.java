@@ -3,63 +3,104 @@ package io.lockkeeper.engine;
 
 import io.lockkeeper.ConflictingUseException;
 import io.lockkeeper.KeeperClosedException;
+import io.lockkeeper.LockkeeperException;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
-import io.lockkeeper.spi.Claim;
-import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The threads of this process that want one name in one mode on the same terms. At most one claim of theirs is in the
  * store's queue; the hold that it brings passes from thread to thread.
  *
- * <p><b>Roles.</b> A queue that is idle makes whoever enters it its <em>driver</em>: that waiter, on its own thread, makes
- * the claim. It is granted, refused, or queued in the store; then the queue has a {@link Pending} claim and the driver
- * waits at the head of the others. A grant told by a signal or found by a refresh goes to the head. A driver that fails
- * or leaves makes the next waiter the driver. So each step is made by somebody who waits for it, and no thread is ever
- * owned by a queue.
+ * <p><b>Drivers.</b> A waiter that enters an idle queue becomes its <em>driver</em>: it makes the claim, on its own thread. The
+ * claim is granted, refused, or queued in the store; then the queue has a {@link #pending} claim and the driver waits at the
+ * head of the others. A grant reported by a signal or found by a refresh goes to the head; when a signal only hints that
+ * something has happened, the head asks what it is, on its own thread. A driver that fails or leaves makes
+ * the next waiter the driver. So each step is made by somebody who waits for it, and no thread is ever owned by a queue.
+ * Permits may be free though others of this process have some, so a semaphore's queue has several drivers until a claim
+ * is queued.
  *
  * <p><b>Passing on.</b> A release gives the hold to the next waiter, with the next token of its block and no I/O, as long as
- * {@link Hold#mayPassOn} allows it; else it goes back to the store, whose next in line may be another process, and the
- * next waiter here claims anew. Readers join the hold of their process, for a bounded time. {@code fair(true)}, fixed
- * leases and permits use a queue of their own for each attempt, so that nothing is ever passed on.
+ * {@link Hold#mayPassOn} allows it; otherwise it goes back to the store, whose next in line may be another process, and the
+ * next waiter here claims again. Readers join the hold of their process, for a bounded time. {@code fair(true)} and fixed
+ * leases use a queue of their own for each attempt, so that nothing is ever passed on.
  *
- * <p><b>Invariants</b>, under the monitor: at most one of driver, pending claim and current exclusive hold is there; if
- * somebody waits, one of them is; a dead queue has none and is in no map. Nothing here does I/O or runs user code while it
- * has the monitor. A waiter's outcome is set exactly once between entering and leaving, except for roles.
+ * <p><b>Failures.</b> What a failed step says of the store it says to all who had entered before it began: they fail with it.
+ * Those whom the store had told to wait, as it tells a queued claim, are patient for longer. A waiter whose time is up before
+ * the store was heard of waits for the step under way, so that an outage never looks like a taken lock.
+ *
+ * <p><b>Invariants</b>, under the monitor: if somebody waits, there is a driver, a pending claim or, unless it is about permits,
+ * a current hold; a dead queue has none, holds no permits, and is in no map. Nothing here does I/O or runs user code under the monitor.
  */
 final class LocalQueue {
-    /** How long a waiter that the store does not queue waits before it asks again during an outage. */
+    /** How long a waiter rests before it asks again during an outage. */
     private static final long DURING_OUTAGE = 250_000_000;
 
+    /** Permits: more claims at a time than this would only queue in the store's connection pool. */
+    private static final int MOST_DRIVERS = 8;
+
     private final Keeper keeper;
-    private final Want want;
-    private final Object lane;
+    private final LockRequest request;
+    private final Lane lane;
     private final Object key;
 
     private final WaitingLine line = new WaitingLine();
-    private @Nullable Waiter driver;
-    private @Nullable Pending pending;
+    private @Nullable Waiter firstDriver;
+    private int drivers;
+    private @Nullable OpenClaim pending;
+
+    /** The hold that the next waiter may be given: exclusive, or one that readers may join. */
     private @Nullable Hold current;
-    private long stepsBegun;
+
+    /** Whether a second claim would only be told to wait: always, but for permits that nobody is known to wait for. */
+    private boolean isContended;
+
+    /** How many holds are being given back or downgraded, so that nobody knows yet whether the name is taken. */
+    private int endings;
+
+    /** How many holds of permits may be passed on. */
+    private int permitHolds;
+
+    /** Why the store cannot be asked, while those who wait are patient. */
+    private @Nullable StoreUnavailableException outage;
+
     private boolean dead;
     private boolean shut;
 
-    LocalQueue(Keeper keeper, Want want, @Nullable Object key) {
+    /** How many have entered; a waiter's place is its number. */
+    private long entered;
+
+    /** Those up to this place have been told to wait by the store, the last time at {@link #toldAt}. */
+    private long toldUpTo;
+
+    private long toldAt;
+
+    /** Whether the next step of a driver that rested is made for somebody who waits no longer: then it only tries. */
+    private boolean hurried;
+
+    LocalQueue(Keeper keeper, LockRequest request, @Nullable Object key) {
         this.keeper = keeper;
-        this.want = want;
-        this.lane = keeper.lane(want.name());
+        this.request = request;
+        this.lane = keeper.calls().lane(request.name());
         this.key = key == null ? this : key;
+        this.isContended = request.mode() != Mode.PERMITS;
     }
 
     Keeper keeper() {
         return keeper;
     }
 
-    Want want() {
-        return want;
+    LockRequest request() {
+        return request;
+    }
+
+    Lane lane() {
+        return lane;
     }
 
     Object key() {
@@ -68,353 +109,548 @@ final class LocalQueue {
 
     // ---- Coming and going ----
 
-    /** Takes a waiter in and gives it an outcome or a place; false when this queue is dead and another must be found. */
+    /** Takes a waiter in and gives it a result, a role or a place; false when this queue is dead and another must be found. */
     synchronized boolean enter(Waiter w) {
         if (dead) {
             return false;
         }
-        w.in = this;
-        if (w.outcome == Waiter.GONE) {
-            goOn(); // if nobody else is here, this queue is done
+        if (w.isAnswered()) { // nobody wants it any more
+            ensureProgress();
             return true;
         }
-        w.outcome = null;
+        w.place = ++entered;
         if (shut) {
-            w.settle(closed());
+            w.answer(closed());
             return true;
         }
         Hold joinable = current;
-        if (joinable != null && want.mode() == Mode.SHARED) {
+        if (joinable != null && request.mode() == Mode.SHARED) {
             long now = now();
             if (joinable.mayJoin(now)) {
-                w.settle(joinable.issue(w, now));
+                w.answer(new Result.Acquired(joinable.issue(w, now)));
                 return true;
             }
             current = null; // it goes on for those who have it; later readers need a claim of their own
         }
-        if (driver == null && pending == null && current == null && line.size() == 0) {
-            appoint(w);
-        } else if (w.once && driver == null) {
-            w.settle(Waiter.NOT_ACQUIRED);
+        if (line.isEmpty() && mayDrive()) {
+            appoint(w, new Role.Drive());
+        } else if (w.once && (pending != null || current != null || drivers + endings == 0)) {
+            tryOnce(w);
         } else {
             // Also one with a single attempt: what becomes of the claim being made tells what becomes of it.
-            w.enteredBefore = stepsBegun + 1;
+            if (pending != null) {
+                toldUpTo = entered;
+            }
             line.addLast(w);
+            if (w.once) {
+                hurry();
+            }
         }
         return true;
     }
 
-    /** Takes a waiter out, and its claim out of the store if nobody else waits for it; false when it has an outcome. */
-    boolean leave(Waiter w) {
-        Pending withdrawn = null;
-        synchronized (this) {
-            if (w.in != this) {
-                return false; // it is on its way into another queue, and looks for itself whether it is still wanted
+    /** Answers one that makes a single attempt behind others: from what is known, or with the next answer of the store. */
+    private void tryOnce(Waiter w) {
+        OpenClaim p = pending;
+        if (p == null || p.failure == null) {
+            w.answer(taken());
+            return;
+        }
+        w.late = true; // that the store did not answer a while ago says nothing about now
+        line.addLast(w);
+        askLater(p);
+    }
+
+    /** Somebody cannot wait until the driver has rested: it asks now; false when none rests. */
+    private boolean hurry() {
+        for (Waiter d = firstDriver; d != null; d = d.nextDriver) {
+            if (!d.working && d.role() instanceof Role.Rest) {
+                hurried = true;
+                d.assign(new Role.Rest(now()));
+                return true;
             }
-            Object o = w.outcome;
-            if (o == Waiter.GONE || o == Waiter.NOT_ACQUIRED || o instanceof Possession || o instanceof Throwable) {
+        }
+        return false;
+    }
+
+    private boolean mayDrive() {
+        return pending == null && current == null && drivers < (isContended ? 1 : MOST_DRIVERS);
+    }
+
+    /**
+     * A waiter's time is up: it is answered now, or, if the store has not been heard of yet, with the step under way. A claim
+     * that nobody waits for any more is ended by {@code end}.
+     */
+    void timeOut(Waiter w, Consumer<OpenClaim> end) {
+        List<OpenClaim> unwanted;
+        synchronized (this) {
+            if (w.isAnswered()) {
+                return;
+            }
+            if (!isStoreHeardOf()) {
+                w.late = true;
+                return;
+            }
+            unwanted = leaving(w, taken());
+        }
+        unwanted.forEach(end);
+    }
+
+    /** Whether it is known that the name is taken: it is held here, or the store has said so not long ago. */
+    private boolean isStoreHeardOf() {
+        OpenClaim p = pending;
+        if (p == null) {
+            if (current == null && endings > 0) {
+                return false; // what becomes of that tells
+            }
+            boolean isRecent =
+                    outage != null || now() - toldAt <= keeper.calls().timeout();
+            return current != null || !(isStepUnderWay() || (!isRecent && hurry()));
+        }
+        if (p.failure != null || now() - p.lastContact <= keeper.calls().timeout()) {
+            return true;
+        }
+        askLater(p); // the answer, or that there is none, is what those who are late wait for
+        return false;
+    }
+
+    /** What a waiter is answered that does not wait: that the name is taken, or why that is not known. */
+    private Result taken() {
+        StoreUnavailableException why = current != null ? null : pending == null ? outage : pending.failure;
+        return why == null ? Result.NOT_ACQUIRED : gaveUp(why);
+    }
+
+    private boolean isStepUnderWay() {
+        for (Waiter d = firstDriver; d != null; d = d.nextDriver) {
+            if (d.working || !(d.role() instanceof Role.Rest)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Nobody wants to know any more what becomes of a waiter; false when it has been answered. */
+    boolean abandon(Waiter w, Consumer<OpenClaim> end) {
+        List<OpenClaim> unwanted;
+        synchronized (this) {
+            if (w.isAnswered()) {
                 return false;
             }
-            w.outcome = Waiter.GONE;
-            if (driver == w) {
-                if (w.working) {
-                    return true; // its step is under way; whoever makes it clears up after it
-                }
-                driver = null;
-                Hold unconfirmed = w.toConfirm;
-                if (unconfirmed != null) {
-                    w.toConfirm = null;
-                    keeper.releaseBehind(unconfirmed);
-                }
-            } else if (w.inLine) {
-                line.left();
-            }
-            if (pending != null && line.size() == 0) {
-                withdrawn = drop(pending);
-            }
-            goOn();
+            unwanted = leaving(w, Result.LEFT);
         }
-        if (withdrawn != null) {
-            keeper.steps().withdraw(withdrawn.claim, lane);
-        }
+        unwanted.forEach(end);
         return true;
+    }
+
+    /**
+     * Something was thrown on a waiter's own thread where nothing should be, such as a stack that overflows: it ends at once,
+     * whatever it was doing.
+     */
+    void expel(Waiter w) {
+        List<OpenClaim> unwanted;
+        synchronized (this) {
+            w.working = false;
+            unwanted = leaving(w, Result.LEFT);
+        }
+        unwanted.forEach(keeper.claims()::endInBackground);
+    }
+
+    /** Answers a waiter that does not wait any longer; gives the claims that nobody waits for any more. */
+    private List<OpenClaim> leaving(Waiter w, Result result) {
+        line.answer(w, result);
+        Role role = w.role();
+        List<OpenClaim> unwanted = new ArrayList<>(1);
+        if (role != null && !w.working) { // otherwise its step is under way, and its thread clears up after it
+            endRole(w);
+            if (role instanceof Role.Confirm confirm) {
+                unwanted.add(confirm.hold().claim);
+            }
+        }
+        OpenClaim p = pending;
+        if (p != null && line.isEmpty()) {
+            unwanted.add(p);
+            pending = null;
+        }
+        ensureProgress();
+        return unwanted;
     }
 
     // ---- The driver's steps, on its own thread ----
 
-    /** Makes a claim for those who wait here; false when that is not this waiter's to do (any more). */
-    boolean drive(Waiter w) {
+    /**
+     * Does what the waiter's role asks for, unless that is not due or not its own to do any more.
+     *
+     * @param asked since when it has waited for a thread to do it on
+     */
+    void perform(Waiter w, long asked) {
+        Role role;
+        long step;
+        boolean tries;
         synchronized (this) {
-            if (driver != w || w.working) {
-                return false;
-            }
-            if (shut) {
-                driver = null;
-                w.settle(closed());
-                return true;
+            role = w.role();
+            if (role == null
+                    || w.working
+                    || w.isAnswered()
+                    || (role instanceof Role.Rest rest && now() < rest.until())) {
+                return;
             }
             w.working = true;
-            stepsBegun++;
+            step = entered;
+            tries = w.once || hurried;
+            hurried = false;
         }
-        claim(w);
-        return true;
-    }
-
-    private void claim(Waiter w) {
-        Pending p = null;
+        OpenClaim made = role instanceof Role.Confirm confirm ? confirm.hold().claim : null;
         try {
-            p = keeper.steps().newPending(this, w.once ? want.trying() : want.waiting(), lane);
-            keeper.track(p);
-            Answer answer = keeper.steps().claim(p);
-            if (answer instanceof Answer.Granted granted) {
-                keeper.untrack(p);
-                Hold hold = newHold(p, granted, p.sent);
-                if (!granted.confirmed() && want.settings().mustConfirm()) {
-                    confirm(w, hold);
-                } else {
-                    arrived(w, hold);
-                }
-            } else if (answer instanceof Answer.Queued queued) {
-                queued(w, p, queued);
+            keeper.calls().refuseIfDown(lane, asked);
+            if (role instanceof Role.Confirm confirm) {
+                confirm(w, confirm.hold());
+            } else if (role instanceof Role.Ask ask) {
+                ask(w, ask);
             } else {
-                keeper.untrack(p);
-                refused(w, (Answer.Refused) answer);
+                Claims.Answered answered =
+                        keeper.claims().claim(this, tries ? request.trying() : request.waiting(), lane);
+                made = answered.claim();
+                take(w, answered, step);
             }
-        } catch (RuntimeException | Error e) {
-            if (p != null) {
-                keeper.untrack(p);
-            }
-            if (!ridesOut(w, e)) {
-                failed(w, e);
+        } catch (Throwable e) {
+            try {
+                if (made != null) {
+                    keeper.claims().endInBackground(made);
+                }
+            } finally {
+                failed(w, role, step, e);
             }
         }
     }
 
-    /** Whether a waiter that has to claim again goes on doing so during an outage, as a queued claim would. */
-    private synchronized boolean ridesOut(Waiter w, Throwable e) {
-        boolean rides = e instanceof StoreUnavailableException failure
-                && failure.worthRepeating()
-                && w.toldToWaitAt != 0
-                && w.outcome != Waiter.GONE
-                && !shut
-                && now() - w.toldToWaitAt < keeper.config().patience().toNanos();
-        if (rides) {
-            w.working = false;
-            w.restUntil = now() + DURING_OUTAGE;
-            w.settle(Waiter.REST);
-        }
-        return rides;
-    }
-
-    /** Confirms, with a renewal, the grant that the waiter was given. */
-    boolean confirm(Waiter w) {
-        Hold hold;
-        synchronized (this) {
-            hold = w.toConfirm;
-            w.toConfirm = null;
-            if (driver != w || hold == null) {
-                return false;
+    private void take(Waiter w, Claims.Answered answered, long step) {
+        OpenClaim c = answered.claim();
+        if (answered.answer() instanceof Answer.Granted granted) {
+            Hold hold = newHold(c, granted, c.sent);
+            if (!granted.confirmed() && request.settings().mustConfirm()) {
+                confirm(w, hold);
+            } else {
+                arrived(w, hold, c.sent);
             }
-            w.working = true;
+        } else if (answered.answer() instanceof Answer.Queued queued) {
+            queued(w, c, queued);
+        } else {
+            keeper.claims().forget(c);
+            refused(w, (Answer.Refused) answered.answer(), step);
         }
-        confirm(w, hold);
-        return true;
     }
 
+    /** Confirms, with a renewal, what was granted with a short first lease. */
     private void confirm(Waiter w, Hold hold) {
-        Steps.Renewed renewed;
-        try {
-            renewed = keeper.steps().renew(hold, want.settings().lease());
-        } catch (RuntimeException | Error e) {
-            keeper.releaseBehind(hold);
-            if (!ridesOut(w, e)) {
-                failed(w, e);
-            }
-            return;
-        }
+        StoreCalls.Renewed renewed =
+                keeper.calls().renew(hold, request.settings().lease());
         if (renewed.outcome() instanceof Renewal.Kept kept) {
             hold.extend(renewed.sent(), kept.remaining());
-            arrived(w, hold);
-        } else {
-            again(w);
+            arrived(w, hold, renewed.sent());
+            return;
         }
-    }
-
-    private synchronized void again(Waiter w) {
-        w.working = false;
-        if (w.outcome == Waiter.GONE) {
-            driver = null;
-            goOn();
-        } else {
-            w.settle(Waiter.DRIVE);
-        }
-    }
-
-    /** The driver's claim was granted: it goes to the driver, or, if that has left, to whoever waits. */
-    private void arrived(Waiter w, Hold hold) {
-        boolean usable;
+        keeper.claims().forget(hold.claim);
         synchronized (this) {
-            usable = hold.isValid(now()) && !shut;
-            if (usable) {
-                backInLine(w);
-                usable = distribute(hold);
-                goOn();
-            }
-        }
-        if (!usable) {
-            // Its time was up before it came here: whoever waits longer than that asks again.
-            keeper.steps().giveBack(hold);
-            synchronized (this) {
-                if (driver == w && (w.once || shut)) {
-                    driver = null;
-                    w.working = false;
-                    settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
-                    goOn();
-                } else if (driver == w) {
-                    again(w);
-                }
-            }
-        }
-    }
-
-    private void queued(Waiter w, Pending p, Answer.Queued answer) {
-        Pending withdrawn = null;
-        Answer.Granted early = null;
-        synchronized (this) {
-            p.inStep = false;
-            p.queued(answer, p.sent, now());
             backInLine(w);
-            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
-            if (shut || line.size() == 0) {
-                withdrawn = drop(p);
-                if (shut) {
-                    settleAllClosed();
-                }
-            } else {
-                pending = p;
-                early = p.early;
-                keeper.renewer().addQueued(p);
-            }
-            goOn();
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED);
+            ensureProgress();
         }
-        if (withdrawn != null) {
-            keeper.steps().withdraw(withdrawn.claim, lane);
+    }
+
+    /** Asks what became of the pending claim, because a signal said that something did. */
+    private void ask(Waiter w, Role.Ask role) {
+        OpenClaim c = role.claim();
+        StoreCalls.Refreshed refreshed = keeper.calls().refresh(c);
+        synchronized (this) {
+            endAsking(w, role);
+            refreshed(c, refreshed.answer(), refreshed.sent());
+            if (c.changed) {
+                changed(c); // the answer may be older than what that signal was about
+            }
+            ensureProgress();
+        }
+    }
+
+    /**
+     * The driver's claim was granted, as the answer to a request sent at that time says: it goes to the driver, or, if that has left,
+     * to the next who waits. It is confirmed first if a signal came meanwhile that may have been about its loss.
+     */
+    private void arrived(Waiter w, Hold hold, long sent) {
+        keeper.renewer().keep(hold);
+        if (hold.claim.isDoubtedSince(sent)) {
+            confirm(w, hold);
+            return;
+        }
+        synchronized (this) {
+            if (!shut && hold.isValid(now()) && !(w.isAnswered() && line.isEmpty())) {
+                w.late = false; // what it waited for has come
+                isContended &= request.mode() != Mode.PERMITS || !line.isEmpty();
+                backInLine(w);
+                distribute(hold);
+                line.answerAll(v -> v.late, Result.NOT_ACQUIRED);
+                ensureProgress();
+                return;
+            }
+        }
+        // Its time was up before it came here, or nobody wants it: those who wait longer than that ask again.
+        keeper.claims().giveBack(hold.claim);
+        synchronized (this) {
+            backInLine(w);
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED);
+            ensureProgress();
+        }
+    }
+
+    private void queued(Waiter w, OpenClaim c, Answer.Queued answer) {
+        Answer.Granted early = null;
+        boolean isDuplicate;
+        boolean isWanted;
+        c.queued(answer, c.sent, now());
+        keeper.renewer().refresh(c);
+        synchronized (this) {
+            c.inStep = false;
+            backInLine(w);
+            toldUpTo = entered;
+            toldAt = c.lastContact;
+            isContended = true;
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED);
+            isDuplicate = pending != null;
+            isWanted = !shut && !line.isEmpty() && !isDuplicate;
+            if (isWanted) {
+                pending = c;
+                early = c.early;
+            }
+            ensureProgress();
+        }
+        if (isDuplicate) {
+            keeper.claims().endInBackground(c); // its thread has a place in line, and may be needed there
+        } else if (!isWanted) {
+            keeper.claims().giveBack(c);
         } else if (early != null) {
-            granted(p, early, p.startOf(early, now()));
-        }
-    }
-
-    private synchronized void refused(Waiter w, Answer.Refused answer) {
-        w.working = false;
-        if (answer.why() == Answer.Why.CONFLICT) {
-            failed(w, new ConflictingUseException("'" + want.name() + "' is in use as " + answer.detail()));
-        } else if (w.once || w.outcome == Waiter.GONE || shut) {
-            driver = null;
-            settleUnlessGone(w, shut ? closed() : Waiter.NOT_ACQUIRED);
-            if (w.once) {
-                // The step lay within the attempts of those who were here when it began: it answers theirs, too.
-                line.tellThoseWhoTryOnce(stepsBegun);
-            }
-            goOn();
+            granted(c, early, c.startOf(early, now()));
         } else {
-            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
-            w.toldToWaitAt = now();
-            w.restUntil = w.toldToWaitAt + answer.retryAfter().toNanos();
-            w.settle(Waiter.REST);
+            askIfChanged(c);
         }
     }
 
-    private synchronized void failed(Waiter w, Throwable e) {
-        w.working = false;
-        if (driver == w) {
-            driver = null;
+    private synchronized void refused(Waiter w, Answer.Refused answer, long step) {
+        if (answer.why() == Answer.Why.CONFLICT) {
+            throw new ConflictingUseException(
+                    Printable.quoted(request.name()) + " is in use as " + Printable.text(answer.detail()));
         }
-        settleUnlessGone(w, shut && e instanceof StoreUnavailableException ? closed() : e);
-        goOn();
+        if (answer.why() == Answer.Why.UNDECIDED) {
+            undecided(w, answer, step);
+            return;
+        }
+        outage = null;
+        if (w.waitsNoLonger() || w.isAnswered()) {
+            endRole(w);
+            w.answer(Result.NOT_ACQUIRED);
+            // The step lay within the attempts of those who were here when it began: it answers theirs, too.
+            line.answerAll(v -> v.waitsNoLonger() && (v.late || v.place <= step), Result.NOT_ACQUIRED);
+            ensureProgress();
+        } else {
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED);
+            toldUpTo = entered;
+            toldAt = now();
+            w.working = false;
+            w.assign(new Role.Rest(toldAt + answer.retryAfter().toNanos()));
+        }
+    }
+
+    /** An outage that ends by itself: those who wait ask again, for as long as they wait; the others fail. */
+    private void undecided(Waiter w, Answer.Refused answer, long step) {
+        StoreUnavailableException why = new StoreUnavailableException(Printable.text(answer.detail()), null);
+        Result failed = new Result.Failed(why);
+        line.answerAll(v -> v.waitsNoLonger() && (v.late || v.place <= step), failed);
+        if (w.waitsNoLonger() || w.isAnswered()) {
+            endRole(w);
+            w.answer(failed);
+            ensureProgress();
+            return;
+        }
+        outage = why;
+        toldUpTo = entered;
+        toldAt = now();
+        w.working = false;
+        w.assign(new Role.Rest(toldAt + answer.retryAfter().toNanos()));
+    }
+
+    /** A step failed. What the store, or its absence, has said concerns all who had entered before it began. */
+    private synchronized void failed(Waiter w, Role role, long step, Throwable e) {
+        if (role instanceof Role.Ask ask) {
+            endAsking(w, ask);
+            if (e instanceof StoreUnavailableException) {
+                askLater(ask.claim());
+            } else {
+                line.answer(w, new Result.Failed(e));
+            }
+            ensureProgress();
+            return;
+        }
+        if (e instanceof LockkeeperException) {
+            boolean isPatient = e instanceof StoreUnavailableException outage
+                    && outage.worthRepeating()
+                    && toldUpTo > 0
+                    && now() - toldAt < keeper.config().patience().toNanos();
+            long patientUpTo = isPatient ? toldUpTo : 0;
+            Result failed = new Result.Failed(e);
+            line.answerAll(v -> v.late || (v.place <= step && v.place > patientUpTo), failed);
+            if (w.place <= patientUpTo && !w.isAnswered() && !w.waitsNoLonger()) {
+                outage = (StoreUnavailableException) e;
+                w.working = false;
+                w.assign(new Role.Rest(now() + DURING_OUTAGE));
+                return;
+            }
+        }
+        if (w.role() != null) {
+            endRole(w);
+        }
+        line.answer(w, new Result.Failed(e)); // it may have been put back in line before something was thrown
+        ensureProgress();
     }
 
     // ---- What comes from outside: signals, refreshes, the renewer ----
 
-    /** A pending claim was granted, no earlier than {@code start} on our clock; negative when that is not known. */
-    void granted(Pending p, Answer.Granted answer, long start) {
-        Hold unusable = null;
-        synchronized (this) {
-            if (p.inStep) {
-                p.early = answer; // the driver will look at it when its step is done
-                return;
-            }
-            if (pending != p) {
-                return; // withdrawn meanwhile; the withdrawal gives it back
-            }
-            drop(p);
-            Hold hold = newHold(p, answer, Math.max(start, 0));
-            boolean unsure = start < 0 || !hold.isValid(now());
-            if (unsure || (!answer.confirmed() && want.settings().mustConfirm())) {
-                Waiter w = line.poll();
-                if (w == null) {
-                    unusable = hold;
-                } else {
-                    driver = w;
-                    w.toldToWaitAt = now();
-                    w.toConfirm = hold;
-                    w.settle(Waiter.CONFIRM);
-                }
-            } else if (!distribute(hold)) {
-                unusable = hold;
-            }
-            goOn();
+    /** A pending claim was granted, no earlier than {@code start} on our clock; see {@link OpenClaim#startOf}. */
+    synchronized void granted(OpenClaim c, Answer.Granted answer, long start) {
+        if (c.inStep) {
+            c.early = answer; // the driver will look at it when its step is done
+            return;
         }
-        if (unusable != null) {
-            keeper.releaseBehind(unusable);
+        if (pending != c || start == OpenClaim.STALE) {
+            return; // withdrawn meanwhile, and so given back; or not granted any more
+        }
+        pending = null;
+        c.refreshAt = Long.MAX_VALUE;
+        Hold hold = newHold(c, answer, Math.max(start, 0));
+        boolean isUnsure = start == OpenClaim.UNKNOWN || !hold.isValid(now());
+        if (isUnsure || (!answer.confirmed() && request.settings().mustConfirm())) {
+            if (!appointToConfirm(hold)) {
+                keeper.claims().endInBackground(c);
+            }
+        } else {
+            keeper.renewer().keep(hold);
+            if (c.isDoubtedSince(start) ? !appointToConfirm(hold) : !distribute(hold)) {
+                keeper.claims().endInBackground(c);
+            }
+        }
+        ensureProgress();
+    }
+
+    /** The first who waits confirms a grant, on its own thread; false when nobody waits. */
+    private boolean appointToConfirm(Hold hold) {
+        Waiter w = line.poll();
+        if (w == null) {
+            return false;
+        }
+        toldAt = now();
+        appoint(w, new Role.Confirm(hold));
+        return true;
+    }
+
+    /**
+     * Something may have happened to a claim: the first who waits asks, on its own thread. It stays in line: what the renewer
+     * finds meanwhile is for it, too.
+     */
+    synchronized void changed(OpenClaim c) {
+        c.changed = true; // looked at when the step is done that is under way
+        Waiter w = c.inStep || pending != c || isAsking() ? null : line.peek();
+        if (w != null) {
+            c.changed = false;
+            appoint(w, new Role.Ask(c));
         }
     }
 
-    /** The store no longer knows the pending claim: the head claims anew. */
-    synchronized void evicted(Pending p) {
-        if (pending == p) {
-            drop(p);
-            goOn();
-            Waiter next = driver;
-            if (next != null) {
-                next.toldToWaitAt = p.lastContact;
+    private synchronized void askIfChanged(OpenClaim c) {
+        if (c.changed) {
+            changed(c);
+        }
+    }
+
+    /** The question was answered, or could not be; the waiter may have been given something else to do meanwhile. */
+    private void endAsking(Waiter w, Role.Ask role) {
+        if (w.role() == role) {
+            endRole(w);
+        }
+    }
+
+    private boolean isAsking() {
+        for (Waiter d = firstDriver; d != null; d = d.nextDriver) {
+            if (d.role() instanceof Role.Ask && !d.isAnswered()) {
+                return true;
             }
+        }
+        return false;
+    }
+
+    /** The store could not be asked now: the renewer asks, and gives up when it is time. */
+    private void askLater(OpenClaim c) {
+        c.ask(now());
+        keeper.timer().wakeBy(0);
+    }
+
+    /** What the store has said of a claim that was queued, in answer to a request sent at {@code sent}. */
+    void refreshed(OpenClaim c, Answer answer, long sent) {
+        if (answer instanceof Answer.Queued queued) {
+            c.queued(queued, sent, now());
+            stillQueued(c);
+        } else if (answer instanceof Answer.Granted granted) {
+            granted(c, granted, sent);
+        } else {
+            evicted(c);
+        }
+    }
+
+    /** The store has said again that the pending claim is queued: the name is taken for those whose time was up. */
+    private synchronized void stillQueued(OpenClaim c) {
+        if (pending == c) {
+            endLate(Result.NOT_ACQUIRED);
+        }
+    }
+
+    /** The store could not be asked about the pending claim: those whose time was up do not know. */
+    synchronized void couldNotAsk(OpenClaim c, StoreUnavailableException cause) {
+        if (pending == c) {
+            endLate(gaveUp(cause));
+        }
+    }
+
+    private void endLate(Result result) {
+        line.answerAll(w -> w.late, result);
+        ensureProgress();
+    }
+
+    /** The store does not know the pending claim: the head claims again. */
+    synchronized void evicted(OpenClaim c) {
+        if (pending == c) {
+            pending = null;
+            keeper.claims().forget(c);
+            toldAt = c.lastContact;
+            ensureProgress();
         }
     }
 
     /** The store could not be asked about the pending claim for longer than we are patient. */
-    void giveUp(Pending p, StoreUnavailableException cause) {
-        synchronized (this) {
-            if (pending != p) {
-                return;
-            }
-            drop(p);
-            for (Waiter w = line.poll(); w != null; w = line.poll()) {
-                w.settle(cause.because("gave up waiting for '" + want.name() + "'"));
-            }
-            goOn();
+    synchronized void giveUp(OpenClaim c, StoreUnavailableException cause) {
+        if (pending == c) {
+            pending = null;
+            c.claim = c.claim.asStray();
+            keeper.claims().endInBackground(c);
+            line.answerAll(w -> true, gaveUp(cause));
+            ensureProgress();
         }
-        keeper.steps().withdrawBehind(p.claim.asStray(), lane);
     }
 
-    /** The keeper is being closed: all who wait end. */
-    void shut() {
-        Pending withdrawn = null;
-        synchronized (this) {
-            shut = true;
-            settleAllClosed();
-            Waiter d = driver;
-            if (d != null && !d.working) {
-                driver = null;
-                d.settle(closed());
-            }
-            if (pending != null) {
-                withdrawn = drop(pending);
-            }
-            goOn();
+    /** The keeper is being closed: all who wait end. A driver whose step is under way clears up after it. */
+    synchronized void shut() {
+        shut = true;
+        line.answerAll(w -> true, closed());
+        for (Waiter d = firstDriver, next; d != null; d = next) {
+            next = d.nextDriver;
+            leaving(d, closed()).forEach(keeper.claims()::endInBackground);
         }
-        if (withdrawn != null) {
-            keeper.steps().withdraw(withdrawn.claim, lane);
-        }
+        ensureProgress();
     }
 
     // ---- The rest is called with the monitor held, by a hold as well ----
@@ -426,15 +662,14 @@ final class LocalQueue {
         if (w == null) {
             return false;
         }
-        keeper.renewer().add(hold);
-        current = want.isShareable() ? hold : null;
-        w.settle(hold.issue(w, now));
-        while (want.mode() == Mode.SHARED && hold.mayJoin(now) && (w = line.poll()) != null) {
-            w.settle(hold.issue(w, now));
+        attach(hold);
+        w.answer(new Result.Acquired(hold.issue(w, now)));
+        while (request.mode() == Mode.SHARED && hold.mayJoin(now) && (w = line.poll()) != null) {
+            w.answer(new Result.Acquired(hold.issue(w, now)));
         }
-        if (want.mode() != Mode.SHARED) {
-            line.tellThoseWhoTryOnce(Long.MAX_VALUE);
-        } else if (line.size() > 0) {
+        if (request.mode() == Mode.EXCLUSIVE) {
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED);
+        } else if (request.mode() == Mode.SHARED && !line.isEmpty()) {
             current = null; // its block is used up: the rest needs another claim
         }
         return true;
@@ -442,7 +677,8 @@ final class LocalQueue {
 
     /** Gives a hold that was released to the next waiter; false when it must go back to the store. */
     boolean passOn(Hold hold) {
-        if (hold != current || want.mode() == Mode.SHARED || line.size() == 0) {
+        boolean passes = hold == current || hold.attached;
+        if (!passes || request.mode() == Mode.SHARED || line.isEmpty()) {
             return false;
         }
         long now = now();
@@ -450,73 +686,127 @@ final class LocalQueue {
         if (next == null) {
             return false;
         }
-        next.settle(hold.issue(next, now));
+        next.answer(new Result.Acquired(hold.issue(next, now)));
+        ensureProgress(); // a claim for permits may have been queued for what was passed on
         return true;
+    }
+
+    /** A hold that nobody may be given any more is being ended in the store, or changed: {@link #ended} follows. */
+    void ending(Hold hold) {
+        detach(hold);
+        endings++;
+    }
+
+    /** The store was told, or could not be. */
+    void ended() {
+        endings--;
+        if (current != null) {
+            line.answerAll(Waiter::waitsNoLonger, Result.NOT_ACQUIRED); // another has brought a hold meanwhile
+        }
+        ensureProgress();
+    }
+
+    private void attach(Hold hold) {
+        if (!request.isShareable()) {
+            return;
+        }
+        if (request.mode() == Mode.PERMITS) {
+            hold.attached = true;
+            permitHolds++;
+        } else {
+            current = hold;
+        }
     }
 
     /** Forgets a hold that ends, or that nobody may be given any more. */
     void detach(Hold hold) {
         if (current == hold) {
             current = null;
+        } else if (hold.attached) {
+            hold.attached = false;
+            permitHolds--;
         }
     }
 
-    private Pending drop(Pending p) {
-        if (pending == p) {
-            pending = null;
-        }
-        keeper.untrack(p);
-        return p;
-    }
-
-    /** The driver's step is done: it waits at the head, unless it has left. */
+    /** The driver's step was answered: it waits at the head, unless it has left. */
     private void backInLine(Waiter w) {
-        driver = null;
-        w.working = false;
-        if (w.outcome != Waiter.GONE) {
-            w.outcome = null;
+        outage = null;
+        endRole(w);
+        if (!w.isAnswered()) {
             line.addFirst(w);
         }
     }
 
-    /** Restores the invariant that whoever waits waits for something; else this queue is done. */
-    void goOn() {
-        if (driver == null && pending == null && current == null) {
+    private void endRole(Waiter w) {
+        drivers--;
+        if (firstDriver == w) {
+            firstDriver = w.nextDriver;
+        } else {
+            for (Waiter d = firstDriver; d != null; d = d.nextDriver) {
+                if (d.nextDriver == w) {
+                    d.nextDriver = w.nextDriver;
+                }
+            }
+        }
+        w.resign();
+    }
+
+    /**
+     * Restores the invariants: somebody who waits waits for something, no claim is queued that nobody waits for, and a queue
+     * that has nothing left is done.
+     */
+    void ensureProgress() {
+        endNeedlessQuestions();
+        OpenClaim p = pending;
+        if (p != null && line.isEmpty()) {
+            pending = null;
+            keeper.claims().endInBackground(p);
+        }
+        while (mayDrive()) {
             Waiter next = line.poll();
-            if (next != null) {
-                appoint(next);
-            } else if (!dead) {
-                dead = true;
-                keeper.forget(this);
+            if (next == null) {
+                break;
+            }
+            appoint(next, new Role.Drive());
+        }
+        if (drivers + permitHolds + endings == 0 && pending == null && current == null && line.isEmpty() && !dead) {
+            dead = true;
+            keeper.forget(this);
+        }
+    }
+
+    /** Those who were to ask, and were answered before they began, have nothing to do any more. */
+    private void endNeedlessQuestions() {
+        for (Waiter d = firstDriver, next; d != null; d = next) {
+            next = d.nextDriver;
+            if (d.isAnswered() && !d.working && d.role() instanceof Role.Ask) {
+                endRole(d);
             }
         }
     }
 
-    private void appoint(Waiter w) {
-        driver = w;
-        w.settle(Waiter.DRIVE);
-    }
-
-    private void settleAllClosed() {
-        for (Waiter w = line.poll(); w != null; w = line.poll()) {
-            w.settle(closed());
+    private void appoint(Waiter w, Role role) {
+        if (w.role() != null) {
+            endRole(w); // it asks something that nobody needs to know any more
         }
+        drivers++;
+        w.nextDriver = firstDriver;
+        firstDriver = w;
+        w.assign(role);
     }
 
-    private void settleUnlessGone(Waiter w, Object outcome) {
-        if (w.outcome != Waiter.GONE) {
-            w.settle(outcome);
-        }
+    private Hold newHold(OpenClaim c, Answer.Granted answer, long start) {
+        return new Hold(
+                this, c, answer, start, now(), keeper.skew(), keeper.claims().liveness(c));
     }
 
-    private Hold newHold(Pending p, Answer.Granted answer, long start) {
-        Claim claim = p.claim;
-        Grant grant = Grant.of(claim, answer);
-        return new Hold(this, lane, grant, answer, start, now(), keeper.skew(), keeper.liveness(claim));
+    private Result gaveUp(StoreUnavailableException cause) {
+        return new Result.Failed(cause.because("gave up waiting for " + Printable.quoted(request.name())));
     }
 
-    private KeeperClosedException closed() {
-        return new KeeperClosedException("the keeper has been closed; nobody waits for '" + want.name() + "' any more");
+    private Result closed() {
+        return new Result.Failed(new KeeperClosedException(
+                "stopped waiting for " + Printable.quoted(request.name()) + ": the keeper was closed"));
     }
 
     private long now() {

@@ -21,7 +21,7 @@ final class MultiLease implements Lease {
     private final List<Lease> parts;
     private final AtomicBoolean ended = new AtomicBoolean();
 
-    MultiLease(String name, List<Lease> parts) {
+    MultiLease(String name, List<? extends Lease> parts) {
         this.name = name;
         this.parts = List.copyOf(parts);
     }
@@ -129,7 +129,7 @@ final class MultiLease implements Lease {
     /** Releases every part, also when one fails; the failures come after that, as one. */
     static boolean releaseAll(List<Lease> parts, @Nullable List<LeaseLost> losses) {
         boolean all = true;
-        RuntimeException failure = null;
+        Throwable failure = null;
         for (int i = parts.size() - 1; i >= 0; i--) {
             try {
                 if (!parts.get(i).release()) {
@@ -141,17 +141,17 @@ final class MultiLease implements Lease {
                         }
                     }
                 }
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 failure = join(failure, e);
             }
         }
         if (failure != null) {
-            throw failure;
+            throw Lane.<RuntimeException>rethrow(failure);
         }
         return all;
     }
 
-    static RuntimeException join(@Nullable RuntimeException first, RuntimeException next) {
+    static Throwable join(@Nullable Throwable first, Throwable next) {
         if (first == null) {
             return next;
         }

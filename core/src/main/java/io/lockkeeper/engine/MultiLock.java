@@ -4,8 +4,6 @@ package io.lockkeeper.engine;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLostException;
-import io.lockkeeper.spi.LockStore;
-import io.lockkeeper.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -15,13 +13,15 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks as one, taken in one global order: by name, then by the id that each store keeps of itself. Whoever takes
- * more than one lock this way takes them in the same order as all others, so that they cannot wait for each other in a
- * circle. See {@link DistributedLock#all}.
+ * Several locks as one, taken in one global order: by name, then by the id that each store keeps of itself. All who take more
+ * than one lock this way take them in the same order, so that they cannot wait for each other in a circle. Every way to take
+ * them is a {@link MultiAcquisition}, awaited or not. See {@link DistributedLock#all}.
  */
 public final class MultiLock extends AbstractLock {
     private final List<KeeperLock> members;
@@ -48,8 +48,8 @@ public final class MultiLock extends AbstractLock {
         Set<List<String>> seen = new HashSet<>();
         for (KeeperLock member : members) {
             if (!seen.add(List.of(member.name(), storeId(member)))) {
-                throw new IllegalArgumentException(
-                        "'" + member.name() + "' is there twice; a name of a store can be taken once, in one mode");
+                throw new IllegalArgumentException(Printable.quoted(member.name())
+                        + " is there twice; a name of a store can be taken once, in one mode");
             }
         }
         members.sort(Comparator.comparing(KeeperLock::name).thenComparing(MultiLock::storeId));
@@ -57,8 +57,7 @@ public final class MultiLock extends AbstractLock {
     }
 
     private static String storeId(KeeperLock lock) {
-        LockStore store = lock.keeper().store();
-        return lock.keeper().steps().ask(store.lane(lock.name()), store::id);
+        return lock.keeper().storeId();
     }
 
     @Override
@@ -66,8 +65,8 @@ public final class MultiLock extends AbstractLock {
         return members.stream().map(KeeperLock::name).collect(Collectors.joining(" + "));
     }
 
-    private Ticker ticker() {
-        return members.get(0).keeper().ticker();
+    private Lease lease(List<LeaseHandle> parts) {
+        return new MultiLease(name(), parts);
     }
 
     // ---- Handles ----
@@ -75,305 +74,205 @@ public final class MultiLock extends AbstractLock {
     @Override
     public Lease acquire() throws InterruptedException {
         members.forEach(KeeperLock::refuseToWaitForMyself);
-        for (; ; ) {
-            Optional<Lease> lease = tryAcquire(Duration.ofSeconds(Long.MAX_VALUE));
-            if (lease.isPresent()) {
-                return lease.get();
-            }
-        }
+        return lease(Objects.requireNonNull(take(members, null, Acquisition.FOREVER, true)));
     }
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return takeAll(member -> member.tryAcquire());
+        return Optional.ofNullable(takeUninterruptibly(members, null, 0)).map(this::lease);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-        long deadline = Checks.after(ticker().nanos(), Checks.waitNanos(wait));
-        for (; ; ) {
-            Round round = new Round();
-            try {
-                for (KeeperLock member : members) {
-                    Optional<Lease> part = member.tryAcquire(left(deadline));
-                    if (part.isEmpty()) {
-                        return Optional.empty();
-                    }
-                    round.add(part.get());
-                }
-                Optional<Lease> whole = round.complete();
-                if (whole.isPresent() || ticker().nanos() >= deadline) {
-                    return whole;
-                }
-            } finally {
-                round.end();
-            }
-        }
-    }
-
-    private Optional<Lease> takeAll(java.util.function.Function<KeeperLock, Optional<Lease>> take) {
-        Round round = new Round();
-        try {
-            for (KeeperLock member : members) {
-                Optional<Lease> part = take.apply(member);
-                if (part.isEmpty()) {
-                    return Optional.empty();
-                }
-                round.add(part.get());
-            }
-            return round.complete();
-        } finally {
-            round.end();
-        }
-    }
-
-    private Duration left(long deadline) {
-        return deadline == Long.MAX_VALUE
-                ? Duration.ofSeconds(Long.MAX_VALUE)
-                : Duration.ofNanos(Math.max(0, deadline - ticker().nanos()));
-    }
-
-    /** One round of taking all parts: it ends with all of them, or with none. */
-    private final class Round {
-        private final List<Lease> parts = new ArrayList<>();
-        private boolean complete;
-
-        synchronized void add(Lease part) {
-            parts.add(part);
-        }
-
-        /** All parts as one lease; nothing when one of them was lost while the rest was awaited. */
-        synchronized Optional<Lease> complete() {
-            for (Lease part : parts) {
-                if (!part.isValid()) {
-                    return Optional.empty();
-                }
-            }
-            complete = true;
-            return Optional.of(new MultiLease(name(), parts));
-        }
-
-        synchronized void end() {
-            if (!complete) {
-                MultiLease.releaseAll(parts, null);
-            }
-        }
+        return Optional.ofNullable(take(members, null, Checks.waitNanos(wait), true))
+                .map(this::lease);
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        CompletableFuture<Lease> result = new CompletableFuture<>();
-        new AsyncRound(Long.MAX_VALUE, result, lease -> result.complete(lease.orElseThrow())).begin();
-        return result;
+        return future(Acquisition.FOREVER, parts -> lease(Objects.requireNonNull(parts)));
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-        CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
-        long deadline = Checks.after(ticker().nanos(), Checks.waitNanos(wait));
-        new AsyncRound(deadline, result, result::complete).begin();
-        return result;
+        return future(
+                Checks.waitNanos(wait), parts -> Optional.ofNullable(parts).map(this::lease));
     }
 
-    /** Takes the parts one after the other, each when the one before it has come, on no thread of its own. */
-    private final class AsyncRound {
-        private final long deadline;
-        private final CompletableFuture<?> result;
-        private final java.util.function.Predicate<Optional<Lease>> completes;
-        private Round round = new Round();
-
-        AsyncRound(
-                long deadline, CompletableFuture<?> result, java.util.function.Predicate<Optional<Lease>> completes) {
-            this.deadline = deadline;
-            this.result = result;
-            this.completes = completes;
-        }
-
-        void begin() {
-            next(0);
-        }
-
-        private void next(int i) {
-            if (i == members.size()) {
-                Optional<Lease> whole = round.complete();
-                if (whole.isEmpty() && ticker().nanos() < deadline && !result.isDone()) {
-                    round.end();
-                    round = new Round();
-                    next(0);
-                } else {
-                    finish(whole);
-                }
-                return;
+    private <T> CompletableFuture<T> future(long waitNanos, Function<@Nullable List<LeaseHandle>, T> value) {
+        members.forEach(member -> member.keeper().ensureOpen());
+        CompletableFuture<T> future = new CompletableFuture<>();
+        MultiAcquisition acquisition = new MultiAcquisition(members, null, waitNanos);
+        future.whenComplete((v, failure) -> acquisition.abandon());
+        Events events = members.get(0).keeper().events();
+        acquisition.begin().whenComplete((parts, failure) -> {
+            if (failure != null) {
+                events.run(() -> future.completeExceptionally(failure));
+            } else if (parts != null) {
+                events.handOver(
+                        () -> {
+                            if (!future.complete(value.apply(parts))) {
+                                release(parts);
+                            }
+                        },
+                        () -> {
+                            release(parts);
+                            future.completeExceptionally(Acquisition.shutDown(name()));
+                        });
+            } else if (!future.isDone()) { // otherwise it was abandoned
+                events.run(() -> future.complete(value.apply(null)));
             }
-            CompletableFuture<Optional<Lease>> step = members.get(i).tryAcquireAsync(left(deadline));
-            result.whenComplete((value, failure) -> {
-                if (failure != null) {
-                    step.cancel(false); // the user has cancelled, or given up
-                }
-            });
-            step.whenComplete((part, failure) -> {
-                if (failure != null) {
-                    round.end();
-                    result.completeExceptionally(failure);
-                } else if (part.isEmpty()) {
-                    round.end();
-                    finish(Optional.empty());
-                } else {
-                    round.add(part.get());
-                    if (result.isDone()) {
-                        round.end();
-                    } else {
-                        next(i + 1);
+        });
+        return future;
+    }
+
+    private static void release(List<LeaseHandle> parts) {
+        parts.forEach(LeaseHandle::releaseInBackground);
+    }
+
+    // ---- Waiting on the caller's thread ----
+
+    /** Takes some of the members; null when not all were acquired. */
+    private static @Nullable List<LeaseHandle> take(
+            List<KeeperLock> wanted, @Nullable Thread owner, long waitNanos, boolean interruptible)
+            throws InterruptedException {
+        if (interruptible && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        MultiAcquisition acquisition = new MultiAcquisition(wanted, owner, waitNanos);
+        CompletableFuture<@Nullable List<LeaseHandle>> result = acquisition.begin();
+        boolean interrupted = false;
+        try {
+            for (; ; ) {
+                try {
+                    return result.get();
+                } catch (InterruptedException e) {
+                    if (interruptible && !interrupted && acquisition.abandon()) {
+                        result.handle((parts, failure) -> true).join(); // until what had come is released
+                        throw e;
                     }
+                    interrupted = true; // uninterruptible, or it ended at that instant: take what there is
+                } catch (ExecutionException e) {
+                    throw Lane.<RuntimeException>rethrow(e.getCause() == null ? e : e.getCause());
                 }
-            });
-        }
-
-        private void finish(Optional<Lease> whole) {
-            if (!completes.test(whole)) {
-                whole.ifPresent(Lease::releaseAsync);
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }
 
-    // ---- java.util.concurrent: each member in turn, all or none ----
+    private static @Nullable List<LeaseHandle> takeUninterruptibly(
+            List<KeeperLock> wanted, @Nullable Thread owner, long waitNanos) {
+        try {
+            return take(wanted, owner, waitNanos, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    // ---- java.util.concurrent: what this thread holds already is entered again, the rest is taken ----
 
     @Override
     public void lock() {
-        for (; ; ) {
-            int taken = 0;
-            try {
-                for (KeeperLock member : members) {
-                    member.lock();
-                    taken++;
-                }
-                if (allHeld()) {
-                    return;
-                }
-                unlock(taken);
-                taken = 0;
-            } catch (RuntimeException | Error e) {
-                throw undo(taken, e);
-            }
+        try {
+            lock(Acquisition.FOREVER, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        while (!tryLock(Long.MAX_VALUE)) {
-            // a wait without end that ended: begin again
-        }
+        lock(Acquisition.FOREVER, true);
     }
 
     @Override
     public boolean tryLock() {
-        int taken = 0;
         try {
-            for (KeeperLock member : members) {
-                if (!member.tryLock()) {
-                    break;
-                }
-                taken++;
-            }
-        } catch (RuntimeException | Error e) {
-            throw undo(taken, e);
+            return members.stream().noneMatch(KeeperLock::wouldUpgrade) && lock(0, false);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
-        if (taken == members.size()) {
-            return true;
-        }
-        unlock(taken);
-        return false;
     }
 
     @Override
     boolean tryLock(long waitNanos) throws InterruptedException {
-        long deadline = Checks.after(ticker().nanos(), waitNanos);
-        for (; ; ) {
-            int taken = 0;
-            try {
-                for (KeeperLock member : members) {
-                    if (!member.tryLock(Checks.waitNanos(left(deadline)))) {
-                        break;
-                    }
-                    taken++;
-                }
-            } catch (InterruptedException e) {
-                unlock(taken);
-                throw e;
-            } catch (RuntimeException | Error e) {
-                throw undo(taken, e);
-            }
-            if (taken == members.size() && allHeld()) {
-                return true;
-            }
-            unlock(taken);
-            if (ticker().nanos() >= deadline) {
-                return false;
-            }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
         }
+        return members.stream().noneMatch(KeeperLock::wouldUpgrade) && lock(waitNanos, true);
     }
 
-    private boolean allHeld() {
-        for (KeeperLock member : members) {
-            if (!member.isHeldByCurrentThread()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private RuntimeException undo(int taken, Throwable cause) {
+    private boolean lock(long waitNanos, boolean interruptible) throws InterruptedException {
+        List<KeeperLock> entered = new ArrayList<>();
+        List<KeeperLock> wanted = new ArrayList<>();
+        boolean isDone = false;
         try {
-            unlock(taken);
-        } catch (RuntimeException e) {
-            cause.addSuppressed(e);
-        }
-        if (cause instanceof Error error) {
-            throw error;
-        }
-        return (RuntimeException) cause;
-    }
-
-    /** Unlocks the first so many, ignoring those that were lost: nobody was told that they were held. */
-    private void unlock(int taken) {
-        RuntimeException failure = null;
-        for (int i = taken - 1; i >= 0; i--) {
-            try {
-                members.get(i).unlock();
-            } catch (IllegalMonitorStateException e) {
-                if (!(e.getCause() instanceof LeaseLostException)) {
-                    failure = MultiLease.join(failure, e);
+            for (KeeperLock member : members) {
+                (member.reenter() ? entered : wanted).add(member);
+            }
+            List<LeaseHandle> parts =
+                    wanted.isEmpty() ? List.of() : take(wanted, Thread.currentThread(), waitNanos, interruptible);
+            if (parts != null) {
+                ensureStillHeld(entered, parts);
+                for (int i = 0; i < parts.size(); i++) {
+                    wanted.get(i).hold(parts.get(i));
+                    entered.add(wanted.get(i));
                 }
-            } catch (RuntimeException e) {
-                failure = MultiLease.join(failure, e);
+                isDone = true;
+            }
+            return isDone;
+        } finally {
+            if (!isDone) {
+                entered.forEach(MultiLock::undo);
             }
         }
-        if (failure != null) {
-            throw failure;
+    }
+
+    /** What was held before may have been lost while the rest was awaited: then nothing is kept, as with a lock that is entered again. */
+    private static void ensureStillHeld(List<KeeperLock> entered, List<LeaseHandle> parts) {
+        try {
+            entered.forEach(KeeperLock::ensureHeld);
+        } catch (Throwable e) {
+            release(parts);
+            throw e;
+        }
+    }
+
+    /** Leaves a lock that was entered again; if it was lost meanwhile, its own unlock will say so. */
+    private static void undo(KeeperLock entered) {
+        try {
+            entered.unlock();
+        } catch (IllegalMonitorStateException e) {
+            if (!(e.getCause() instanceof LeaseLostException)) {
+                throw e;
+            }
         }
     }
 
     @Override
     public void unlock() {
-        if (members.stream().noneMatch(KeeperLock::isOwnedByCurrentThread)) {
-            throw new IllegalMonitorStateException("this thread does not hold '" + name() + "'");
+        if (!members.stream().allMatch(KeeperLock::isOwnedByCurrentThread)) {
+            throw new IllegalMonitorStateException("this thread does not hold all of " + Printable.quoted(name()));
         }
-        RuntimeException failure = null;
+        Throwable failure = null;
         for (int i = members.size() - 1; i >= 0; i--) {
             try {
                 members.get(i).unlock();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 failure = MultiLease.join(failure, e);
             }
         }
         if (failure != null) {
-            throw failure;
+            throw Lane.<RuntimeException>rethrow(failure);
         }
     }
 
     @Override
     public boolean isHeldByCurrentThread() {
-        return allHeld();
+        return members.stream().allMatch(KeeperLock::isHeldByCurrentThread);
     }
 
     @Override

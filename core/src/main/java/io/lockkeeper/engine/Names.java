@@ -33,7 +33,7 @@ final class Names {
         }
         if (bytes > LONGEST) {
             throw new IllegalArgumentException("a name has 1 to " + LONGEST + " bytes in UTF-8; this one has " + bytes
-                    + ": " + name.substring(0, name.offsetByCodePoints(0, 40)) + "…");
+                    + ": " + Printable.text(name.substring(0, name.offsetByCodePoints(0, 40))) + "…");
         }
         return name;
     }

@@ -12,10 +12,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One user's share of a {@link Hold}: a token, and whom to tell of its loss. The user has it through a
+ * One user's share of a {@link Hold}: a token, and whom to notify of its loss. The user has it through a
  * {@link LeaseHandle}, which is referred to weakly from here, so that a handle nobody can close any more is noticed.
  */
 final class Possession {
+    private static final long A_WHILE = 1_000_000_000;
+
     final Hold hold;
     final long token;
     final Mode mode;
@@ -23,7 +25,14 @@ final class Possession {
     private final @Nullable Throwable trace;
     private final long since;
 
+    /** Whom it was given to, until that has come for it. */
+    private @Nullable Waiter waiter;
+
     volatile Hold.State state = Hold.State.HELD;
+
+    /** Whether its user has said that it is done with it, though it was lost. */
+    volatile boolean isDone;
+
     private volatile @Nullable WeakReference<LeaseHandle> handle;
 
     // Guarded by the hold's queue.
@@ -33,7 +42,18 @@ final class Possession {
     private @Nullable List<Consumer<LeaseLost>> actions;
     private @Nullable List<Thread> toInterrupt;
 
-    Possession(Hold hold, long token, @Nullable Thread owner, @Nullable Throwable trace, long now) {
+    /** A possession that is given to a waiter. */
+    Possession(Hold hold, long token, Waiter waiter, long now) {
+        this(hold, token, waiter.owner, waiter.trace, now);
+        this.waiter = waiter;
+    }
+
+    /** The shared possession that an exclusive one becomes. */
+    Possession(Hold hold, long token, Possession before, long now) {
+        this(hold, token, before.owner, before.trace, now);
+    }
+
+    private Possession(Hold hold, long token, @Nullable Thread owner, @Nullable Throwable trace, long now) {
         this.hold = hold;
         this.token = token;
         this.mode = hold.mode();
@@ -46,43 +66,52 @@ final class Possession {
         return hold.queue.keeper();
     }
 
-    @Nullable
-    Thread owner() {
-        return owner;
-    }
-
-    @Nullable
-    Throwable trace() {
-        return trace;
-    }
-
     String name() {
-        return hold.queue.want().name();
+        return hold.queue.request().name();
     }
 
     Duration held() {
         return Duration.ofNanos(keeper().ticker().nanos() - since);
     }
 
-    /** The user takes it: from now on its loss is told. False when it is too late for that. */
+    /** The user takes it: from now on its loss is reported. Null when it is too late for that; then it is given back. */
+    @Nullable
+    LeaseHandle handOut() {
+        boolean inTime = false;
+        try {
+            LeaseHandle created = new LeaseHandle(this);
+            if (owner == null) {
+                handle = new WeakReference<>(created);
+            }
+            inTime = accept();
+            return inTime ? created : null;
+        } finally {
+            if (!inTime) {
+                hold.release(this);
+            }
+        }
+    }
+
+    /** Whether it is valid, and its loss will be reported. */
     boolean accept() {
         synchronized (hold.queue) {
-            accepted =
-                    state == Hold.State.HELD && hold.isValid(keeper().ticker().nanos());
+            waiter = null;
+            accepted = isValid();
             return accepted;
         }
     }
 
-    LeaseHandle handOut() {
-        LeaseHandle created = new LeaseHandle(this);
-        if (owner == null) {
-            handle = new WeakReference<>(created);
-        }
-        return created;
-    }
-
     boolean isValid() {
         return state == Hold.State.HELD && hold.isValid(keeper().ticker().nanos());
+    }
+
+    /** Wakes its waiter again, once, if that has not come for a while: what should have woken it may have failed. Monitor held. */
+    void remind(long now) {
+        Waiter late = waiter;
+        if (late != null && now - since > A_WHILE) {
+            waiter = null;
+            late.remind();
+        }
     }
 
     /** Whether nobody is left who could release it: the owner thread has died, or the handle is unreachable. */
@@ -91,7 +120,7 @@ final class Possession {
         return owner != null ? !owner.isAlive() : ref != null && ref.get() == null;
     }
 
-    /** The loss; tells it first if validity has just ended. Null when it was not lost. */
+    /** The loss; reports it first if validity has just ended. Null when it was not lost. */
     @Nullable
     LeaseLost lossIfAny() {
         if (state == Hold.State.HELD && !isValid()) {
@@ -115,7 +144,7 @@ final class Possession {
             }
         }
         if (told != null) {
-            keeper().events().run(() -> action.accept(told));
+            keeper().events().lossAction(() -> action.accept(told));
         }
     }
 
@@ -128,7 +157,7 @@ final class Possession {
         synchronized (hold.queue) {
             listened = true;
             if (loss != null) {
-                thread.interrupt();
+                interrupt(thread);
                 return;
             }
             if (toInterrupt == null) {
@@ -139,8 +168,8 @@ final class Possession {
     }
 
     /**
-     * Marks the loss and interrupts whoever asked for it; called with the queue's monitor held, so that no thread is
-     * interrupted after it has closed its lease. {@link #tell()} follows without the monitor.
+     * Marks the loss and interrupts those who asked for it; called with the queue's monitor held, so that no thread is
+     * interrupted after it has closed its lease. {@link #reportLoss()} follows without the monitor.
      */
     void markLost(Reason reason, long remaining) {
         if (state != Hold.State.HELD) {
@@ -149,7 +178,20 @@ final class Possession {
         state = Hold.State.LOST;
         loss = new LeaseLost(name(), token, reason, Duration.ofNanos(remaining));
         if (toInterrupt != null && accepted) {
-            toInterrupt.forEach(Thread::interrupt);
+            toInterrupt.forEach(this::interrupt);
+        }
+    }
+
+    /** A thread may have its own idea of an interrupt, such as closing a socket: that is user code, and not for this thread. */
+    private void interrupt(Thread thread) {
+        if (Threads.isPlain(thread)) {
+            thread.interrupt();
+        } else {
+            keeper().events().lossAction(() -> {
+                if (!isDone) {
+                    thread.interrupt();
+                }
+            });
         }
     }
 
@@ -159,7 +201,8 @@ final class Possession {
         loss = new LeaseLost(name(), token, Reason.EXPIRED, Duration.ZERO);
     }
 
-    void tell() {
+    /** Notifies those who listen. */
+    void reportLoss() {
         LeaseLost told;
         List<Consumer<LeaseLost>> all;
         boolean heard;
@@ -172,30 +215,28 @@ final class Possession {
             }
         }
         if (told.reason() == Reason.OWNER_DIED) {
-            warnOfLeak(told);
+            keeper().events().logLoss(() -> warnOfLeak(told));
+            keeper().traces().leakSeen();
         } else if (!heard && told.reason() != Reason.CLOSED) {
-            Events.LOG.log(
-                    System.Logger.Level.WARNING,
-                    "lost ''{0}'' (token {1}): {2}; nobody listens",
-                    told.name(),
-                    Long.toString(token),
-                    told.reason());
+            keeper().events()
+                    .logLoss(() -> Log.warning(
+                            "lost " + Printable.quoted(told.name()) + " (token " + token + "): " + told.reason()
+                                    + "; nobody listens",
+                            null));
         }
-        keeper().events().tell(l -> l.lost(told));
         for (Consumer<LeaseLost> action : all) {
-            keeper().events().run(() -> action.accept(told));
+            keeper().events().lossAction(() -> action.accept(told));
         }
+        keeper().events().lost(told);
     }
 
     private void warnOfLeak(LeaseLost told) {
-        Events.LOG.log(
-                System.Logger.Level.WARNING,
-                "'" + told.name() + "' (token " + token + ") is no longer renewed: "
+        Log.warning(
+                Printable.quoted(told.name()) + " (token " + token + ") is no longer renewed: "
                         + (owner != null
                                 ? "its thread " + owner.getName() + " has died without unlocking it"
                                 : "its lease became unreachable without having been closed")
                         + (trace == null ? "; the next ones will have their acquiring stack noted" : ""),
                 trace);
-        keeper().leakSeen();
     }
 }

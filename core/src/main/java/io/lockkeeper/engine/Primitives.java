@@ -49,7 +49,7 @@ public final class Primitives {
     public DistributedLatch latch(String name, LockOptions options) {
         Names.check(name);
         guarantees().require(Guarantee.LATCH);
-        keeper.want(name, Mode.EXCLUSIVE, 1, 0, options); // checks the options
+        keeper.request(name, Mode.EXCLUSIVE, 1, 0, options); // checks the options
         return new KeeperLatch(keeper, name);
     }
 
@@ -80,7 +80,7 @@ public final class Primitives {
 
     @Override
     public String toString() {
-        return "Lockkeeper[" + keeper.config().clientName() + " on "
+        return "Lockkeeper[" + Printable.text(keeper.config().clientName()) + " on "
                 + keeper.store().getClass().getSimpleName() + (keeper.isClosed() ? ", closed" : "") + "]";
     }
 }

@@ -3,242 +3,302 @@ package io.lockkeeper.engine;
 
 import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.StoreUnavailableException;
-import io.lockkeeper.spi.Answer;
-import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
-import java.lang.System.Logger.Level;
-import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
-import org.jspecify.annotations.Nullable;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
- * Keeps alive what this keeper has in the store: all holds and all queued claims, in one pass of one timer, one request a
- * lane. A pass first ends what is past its validity (a late timer tells loss, it never renews and hopes), then what
- * nobody can release any more, and then sends what is due, taking along what soon will be. While a lane does not answer,
- * its holds run towards their end; other lanes are not touched.
+ * Keeps alive what this keeper has in the store: all holds and all queued claims, in one pass of one timer. A pass first
+ * ends what is past its validity (a late timer reports loss, it never renews and hopes), then what nobody can release any
+ * more, and then sends what is due, taking along what soon will be. Holds go in one request per lane; queued claims go in
+ * others, on another thread, so that many waiters never delay a renewal. A record that cannot be renewed, such as a damaged
+ * one, costs the others of its request nothing: from then on it is asked about alone. While a lane does not answer, its holds run
+ * towards their end; other lanes are not touched.
  */
 final class Renewer implements Timer.Pass {
     private static final long SHORTEST_PAUSE = 20_000_000;
     private static final long LONGEST_PAUSE = 500_000_000;
 
+    /** More queued claims than this are refreshed in several requests, so that each is answered in time. */
+    private static final int MOST_QUEUED = 500;
+
+    /**
+     * A request that fails because of one record is divided until that one is found; after that many failures in a row it is
+     * the store that fails.
+     */
+    private static final int MOST_FAILURES = 16;
+
     private final Keeper keeper;
-    private final Map<ClaimId, Hold> holds = new ConcurrentHashMap<>();
-    private final Map<ClaimId, Pending> queued = new ConcurrentHashMap<>();
-    private final Set<Object> busyLanes = ConcurrentHashMap.newKeySet();
 
     private static final class Batch {
         final List<Hold> holds = new ArrayList<>();
-        final List<Pending> queued = new ArrayList<>();
-        boolean isDue;
+        final List<OpenClaim> queued = new ArrayList<>();
+        boolean holdsAreDue;
+        boolean queuedAreDue;
     }
 
     Renewer(Keeper keeper) {
         this.keeper = keeper;
     }
 
-    void add(Hold hold) {
-        holds.put(hold.grant.claim().id(), hold);
-        keeper.timer().wakeBy(Math.min(hold.renewAt, hold.tellsAt()));
+    /** A hold is to be renewed; until then nobody looked after it. */
+    void keep(Hold hold) {
+        hold.claim.hold = hold;
+        if (hold.validity.renewAt() != Long.MAX_VALUE) {
+            hold.lane.renewals.prepare();
+        }
+        keeper.timer().wakeBy(Math.min(hold.validity.renewAt(), hold.validity.deadline()));
     }
 
-    void remove(Hold hold) {
-        holds.remove(hold.grant.claim().id(), hold);
+    /** A claim is queued, and to be refreshed. */
+    void refresh(OpenClaim c) {
+        keeper.timer().wakeBy(c.refreshAt);
     }
 
-    void addQueued(Pending p) {
-        p.isRefreshed = true;
-        queued.put(p.claim.id(), p);
-        keeper.timer().wakeBy(p.refreshAt);
-    }
-
-    void removeQueued(Pending p) {
-        queued.remove(p.claim.id(), p);
-    }
-
-    @Nullable
-    Hold hold(ClaimId id) {
-        return holds.get(id);
-    }
-
-    List<Hold> holds() {
-        return List.copyOf(holds.values());
-    }
-
-    List<Pending> queued() {
-        return List.copyOf(queued.values());
-    }
-
-    /** Signals may have been lost: ask about everything that is queued. */
-    void refreshAll() {
-        queued.values().forEach(p -> p.refreshAt = 0);
+    /** Signals may have been lost, and with a restart of the store whatever it had: ask about everything. */
+    void askAboutAll() {
+        long now = keeper.ticker().nanos();
+        for (OpenClaim c : keeper.claims().all()) {
+            c.doubt(now);
+            Hold hold = c.hold;
+            if (hold != null) {
+                hold.validity.ask(now);
+            } else {
+                c.ask(now);
+            }
+        }
         keeper.timer().wakeBy(0);
     }
 
     @Override
     public long run(long now) {
-        Map<Object, Batch> batches = new HashMap<>();
+        Map<Lane, Batch> batches = new HashMap<>();
         long next = Long.MAX_VALUE;
-        for (Hold hold : holds.values()) {
-            if (now >= hold.tellAt || hold.isCutOff(now)) {
-                hold.runOut(hold.reasonAtEnd());
-            } else if (isAbandoned(hold)) {
-                hold.runOut(Reason.OWNER_DIED);
-            } else {
-                if (hold.becomesLate(now)) {
-                    atRisk(hold, now);
-                }
-                next = Math.min(next, Math.min(hold.tellsAt(), hold.expectedBy(now)));
-                if (!hold.renewing && hold.renewAt != Long.MAX_VALUE) {
-                    next = Math.min(next, consider(hold, now, batches));
-                }
+        for (OpenClaim c : keeper.claims().all()) {
+            try {
+                Hold hold = c.hold;
+                long due = hold != null ? consider(hold, now, batches) : consider(c, now, batches);
+                next = Math.min(next, due);
+            } catch (Throwable e) {
+                Log.error("could not look after " + Printable.quoted(c.claim.name()), e);
+                next = Math.min(next, now + LONGEST_PAUSE);
             }
         }
-        for (Pending p : queued.values()) {
-            if (!p.refreshing) {
-                next = Math.min(next, consider(p, now, batches));
-            }
-        }
-        for (Map.Entry<Object, Batch> entry : batches.entrySet()) {
-            Batch batch = entry.getValue();
-            if (batch.isDue && busyLanes.add(entry.getKey())) {
-                send(entry.getKey(), batch);
-            }
-        }
+        batches.forEach(this::send);
         return next;
     }
 
-    private static boolean isAbandoned(Hold hold) {
-        synchronized (hold.queue) {
-            for (Possession possession : hold.possessions()) {
-                if (!possession.isAbandoned()) {
-                    return false;
+    /** Ends a hold, or puts it into its lane's batch if it is due or soon will be; answers when to look at it again. */
+    private long consider(Hold hold, long now, Map<Lane, Batch> batches) {
+        if (hold.state != Hold.State.HELD) {
+            return Long.MAX_VALUE; // it is being released
+        }
+        if (!hold.validity.lasts(now)) {
+            hold.runOut(hold.reasonAtEnd());
+            return Long.MAX_VALUE;
+        }
+        if (hold.isAbandoned(now)) {
+            hold.runOut(Reason.OWNER_DIED);
+            return Long.MAX_VALUE;
+        }
+        if (hold.validity.becomesLate(now)) {
+            keeper.events().atRisk(hold, now);
+        }
+        long next = Math.min(hold.validity.deadline(), hold.validity.expectedBy(now));
+        long at = hold.validity.renewAt();
+        if (at == Long.MAX_VALUE || hold.renewing || hold.lane.renewing) {
+            return next; // what waits for its lane wakes us when that is back
+        }
+        if (at - hold.settings.lease().toNanos() / 10 <= now) {
+            Batch batch = batches.computeIfAbsent(hold.lane, l -> new Batch());
+            batch.holds.add(hold);
+            batch.holdsAreDue |= at <= now;
+        }
+        return at <= now ? next : Math.min(next, at);
+    }
+
+    private long consider(OpenClaim c, long now, Map<Lane, Batch> batches) {
+        long at = c.refreshAt;
+        if (at == Long.MAX_VALUE || c.refreshing || c.lane.refreshing || c.isEnding()) {
+            return Long.MAX_VALUE;
+        }
+        if (at - keeper.config().patience().toNanos() / 20 <= now) {
+            Batch batch = batches.computeIfAbsent(c.lane, l -> new Batch());
+            batch.queued.add(c);
+            batch.queuedAreDue |= at <= now;
+        }
+        return at <= now ? Long.MAX_VALUE : at;
+    }
+
+    private void send(Lane lane, Batch batch) {
+        if (batch.holdsAreDue) {
+            lane.renewing = true;
+            batch.holds.forEach(h -> h.renewing = true);
+            boolean accepted = false;
+            try {
+                accepted = lane.renewals.execute(() -> renewAll(lane, batch.holds));
+            } finally {
+                if (!accepted) {
+                    renewalIsOver(lane, batch.holds);
                 }
             }
-            return !hold.possessions().isEmpty();
         }
-    }
-
-    /** Puts a hold into its lane's batch if it is due, or soon will be; answers when it is. */
-    private long consider(Hold hold, long now, Map<Object, Batch> batches) {
-        long soon = hold.settings.lease().toNanos() / 10;
-        return put(hold.lane, hold.renewAt, soon, now, batches, batch -> batch.holds.add(hold));
-    }
-
-    private long consider(Pending p, long now, Map<Object, Batch> batches) {
-        long soon = keeper.config().patience().toNanos() / 10;
-        return put(p.lane, p.refreshAt, soon, now, batches, batch -> batch.queued.add(p));
-    }
-
-    private long put(
-            Object lane,
-            long at,
-            long soon,
-            long now,
-            Map<Object, Batch> batches,
-            java.util.function.Consumer<Batch> into) {
-        boolean isBusy = busyLanes.contains(lane);
-        if (!isBusy && at - soon <= now) {
-            Batch batch = batches.computeIfAbsent(lane, l -> new Batch());
-            into.accept(batch);
-            batch.isDue |= at <= now;
-        }
-        return at <= now || isBusy
-                ? Long.MAX_VALUE
-                : at; // what is sent, or waits for its lane, wakes us when it is back
-    }
-
-    private void send(Object lane, Batch batch) {
-        batch.holds.forEach(h -> h.renewing = true);
-        batch.queued.forEach(p -> p.refreshing = true);
-        try {
-            keeper.lanes().executeRenewal(lane, () -> {
-                try {
-                    renew(lane, batch);
-                } finally {
-                    batch.holds.forEach(h -> h.renewing = false);
-                    batch.queued.forEach(p -> p.refreshing = false);
-                    busyLanes.remove(lane);
-                    keeper.timer().wakeBy(0);
+        if (batch.queuedAreDue) {
+            lane.refreshing = true;
+            batch.queued.forEach(c -> c.refreshing = true);
+            boolean accepted = false;
+            try {
+                accepted = lane.refreshes.execute(() -> refreshAll(lane, batch.queued));
+            } finally {
+                if (!accepted) {
+                    refreshIsOver(lane, batch.queued);
                 }
-            });
-        } catch (RejectedExecutionException e) {
-            busyLanes.remove(lane); // the keeper is being closed, and ends all of it
+            }
         }
     }
 
-    private void renew(Object lane, Batch batch) {
+    private void renewalIsOver(Lane lane, List<Hold> all) {
+        all.forEach(h -> h.renewing = false);
+        lane.renewing = false;
+    }
+
+    private void refreshIsOver(Lane lane, List<OpenClaim> all) {
+        all.forEach(c -> c.refreshing = false);
+        lane.refreshing = false;
+    }
+
+    // ---- On the lane's threads ----
+
+    private void renewAll(Lane lane, List<Hold> all) {
+        try {
+            renew(lane, all.stream().filter(h -> h.state == Hold.State.HELD).toList());
+        } finally {
+            renewalIsOver(lane, all);
+            keeper.timer().wakeBy(0);
+        }
+    }
+
+    private void renew(Lane lane, List<Hold> holds) {
+        List<List<Hold>> parts = new ArrayList<>();
+        parts.add(holds.stream().filter(h -> !h.alone).toList());
+        holds.stream().filter(h -> h.alone).forEach(h -> parts.add(List.of(h)));
+        inParts(parts, part -> renewTogether(lane, part), (part, e) -> {
+            unavailable(e);
+            part.forEach(hold -> failed(hold, part.size() == 1 && mayConcernOne(e)));
+        });
+    }
+
+    private void renewTogether(Lane lane, List<Hold> holds) {
         long sent = keeper.ticker().nanos();
-        List<Renewals.Hold> held = new ArrayList<>(batch.holds.size());
-        batch.holds.removeIf(h -> h.state != Hold.State.HELD);
-        for (Hold hold : batch.holds) {
-            held.add(new Renewals.Hold(hold.grant, hold.cap(hold.settings.lease(), sent), 0));
+        List<Renewals.Hold> held = new ArrayList<>(holds.size());
+        for (Hold hold : holds) {
+            held.add(new Renewals.Hold(hold.grant, hold.validity.leaseToAsk(sent), 0));
         }
-        List<io.lockkeeper.spi.Claim> waiting = new ArrayList<>(batch.queued.size());
-        for (Pending p : batch.queued) {
-            waiting.add(p.claim);
-        }
-        if (held.isEmpty() && waiting.isEmpty()) {
-            return; // all have been released meanwhile
-        }
-        Renewal renewal;
-        try {
-            renewal = keeper.steps().renew(lane, new Renewals(held, waiting), sent);
-        } catch (StoreUnavailableException e) {
-            failed(batch, e);
-            return;
-        } catch (RuntimeException | Error e) {
-            Events.LOG.log(Level.ERROR, "a renewal failed", e);
-            failed(batch, new StoreUnavailableException("a renewal failed: " + e, e));
-            return;
-        }
-        for (int i = 0; i < batch.holds.size(); i++) {
-            Hold hold = batch.holds.get(i);
+        Renewal renewal = keeper.calls().renew(lane, new Renewals(held, List.of()), sent);
+        for (int i = 0; i < holds.size(); i++) {
+            Hold hold = holds.get(i);
             hold.failing = false;
-            hold.renewed(new Steps.Renewed(renewal.holds().get(i), sent));
-        }
-        for (int i = 0; i < batch.queued.size(); i++) {
-            refreshed(batch.queued.get(i), renewal.queued().get(i), sent);
+            hold.alone = false;
+            hold.renewed(new StoreCalls.Renewed(renewal.holds().get(i), sent));
         }
     }
 
-    private void refreshed(Pending p, Answer answer, long sent) {
-        if (answer instanceof Answer.Queued stands) {
-            p.queued(stands, sent, keeper.ticker().nanos());
-        } else if (answer instanceof Answer.Granted granted) {
-            p.queue.granted(p, granted, sent);
-        } else {
-            p.queue.evicted(p);
+    /**
+     * Makes the request of each part. One that fails for a reason that may lie in a single record is divided, so that the others
+     * in it do not suffer.
+     */
+    private static <T> void inParts(
+            List<List<T>> wanted, Consumer<List<T>> request, BiConsumer<List<T>, Throwable> failed) {
+        ArrayDeque<List<T>> parts = new ArrayDeque<>(wanted);
+        int failuresInARow = 0;
+        for (List<T> part = parts.poll(); part != null; part = parts.poll()) {
+            if (part.isEmpty()) {
+                continue; // all have been released meanwhile
+            }
+            try {
+                request.accept(part);
+                failuresInARow = 0;
+            } catch (Throwable e) {
+                failuresInARow++;
+                if (part.size() > 1 && mayConcernOne(e) && failuresInARow <= MOST_FAILURES) {
+                    unavailable(e); // for the log
+                    int middle = part.size() / 2;
+                    parts.addLast(part.subList(0, middle));
+                    parts.addLast(part.subList(middle, part.size()));
+                } else {
+                    failed.accept(part, e);
+                }
+            }
         }
     }
 
-    private void atRisk(Hold hold, long now) {
-        Duration left = Duration.ofNanos(Math.max(0, hold.tellsAt() - now));
-        keeper.events().tell(l -> l.atRisk(hold.grant.claim().name(), hold.grant.token(), left));
+    /** Whether a request may have failed because of one of the records that it is about, and not because of the store. */
+    private static boolean mayConcernOne(Throwable e) {
+        return !(e instanceof StoreUnavailableException outage) || !outage.worthRepeating() || outage.concernsOneName();
     }
 
-    private void failed(Batch batch, StoreUnavailableException e) {
+    private void failed(Hold hold, boolean byItself) {
+        hold.alone = byItself;
         long now = keeper.ticker().nanos();
-        for (Hold hold : batch.holds) {
-            long pause = hold.settings.lease().toNanos() / 20;
-            hold.renewAt = now + Math.max(SHORTEST_PAUSE, Math.min(pause, LONGEST_PAUSE));
-            if (!hold.failing) {
-                hold.failing = true;
-                atRisk(hold, now);
-            }
+        long pause = hold.settings.lease().toNanos() / 20;
+        hold.validity.renewAt(now + Math.max(SHORTEST_PAUSE, Math.min(pause, LONGEST_PAUSE)));
+        if (!hold.failing) {
+            hold.failing = true;
+            keeper.events().atRisk(hold, now);
         }
-        for (Pending p : batch.queued) {
-            p.refreshAt = now + LONGEST_PAUSE / 2;
-            if (!e.worthRepeating()
-                    || now - p.lastContact >= keeper.config().patience().toNanos()) {
-                p.queue.giveUp(p, e);
+    }
+
+    private void refreshAll(Lane lane, List<OpenClaim> all) {
+        try {
+            for (int i = 0; i < all.size(); i += MOST_QUEUED) {
+                refresh(lane, all.subList(i, Math.min(i + MOST_QUEUED, all.size())));
             }
+        } finally {
+            refreshIsOver(lane, all);
+            keeper.timer().wakeBy(0);
         }
+    }
+
+    private void refresh(Lane lane, List<OpenClaim> claims) {
+        inParts(List.of(claims), part -> refreshTogether(lane, part), (part, e) -> {
+            StoreUnavailableException cause = unavailable(e);
+            part.forEach(c -> failed(c, cause));
+        });
+    }
+
+    private void refreshTogether(Lane lane, List<OpenClaim> claims) {
+        long sent = keeper.ticker().nanos();
+        List<Claim> sentClaims = claims.stream().map(c -> c.claim).toList();
+        Renewal renewal = keeper.calls().renew(lane, new Renewals(List.of(), sentClaims), sent);
+        for (int i = 0; i < claims.size(); i++) {
+            OpenClaim c = claims.get(i);
+            c.queue.refreshed(c, renewal.queued().get(i), sent);
+        }
+    }
+
+    private void failed(OpenClaim c, StoreUnavailableException cause) {
+        long now = keeper.ticker().nanos();
+        c.failure = cause;
+        c.refreshAt = now + LONGEST_PAUSE / 2;
+        c.queue.couldNotAsk(c, cause);
+        if (!cause.worthRepeating()
+                || now - c.lastContact >= keeper.config().patience().toNanos()) {
+            c.queue.giveUp(c, cause);
+        }
+    }
+
+    private static StoreUnavailableException unavailable(Throwable e) {
+        if (e instanceof StoreUnavailableException cause) {
+            return cause;
+        }
+        Log.error("a renewal failed", e);
+        return new StoreUnavailableException("a renewal failed: " + e, e);
     }
 }

@@ -30,14 +30,12 @@ final class ThreadHold {
 
     /** Enters once more in this mode. */
     void reenter(Mode mode) {
-        if (mode == Mode.EXCLUSIVE && writes == 0) {
+        if (wouldUpgrade(mode)) {
             throw new DeadlockException(
-                    "this thread reads '" + name
-                            + "' and would wait for itself to write it: unlock the read lock first, or begin with the write lock");
+                    "this thread reads " + Printable.quoted(name)
+                            + " and would wait for itself to write it: unlock the read lock first, or begin with the write lock");
         }
-        if (!lease.isValid()) {
-            throw cannotReenter();
-        }
+        ensureValid();
         if (mode == Mode.EXCLUSIVE) {
             writes = increment(writes);
         } else {
@@ -45,18 +43,30 @@ final class ThreadHold {
         }
     }
 
-    private RuntimeException cannotReenter() {
+    /** Whether this thread only reads and would wait for itself to write. */
+    boolean wouldUpgrade(Mode mode) {
+        return mode == Mode.EXCLUSIVE && writes == 0 && lease.isValid();
+    }
+
+    /** Insists that it has not been lost. */
+    void ensureValid() {
+        if (!lease.isValid()) {
+            throw notValid();
+        }
+    }
+
+    private RuntimeException notValid() {
         LeaseLost loss = lease.possession().lossIfAny();
         return loss != null
                 ? new LeaseLostException(loss)
-                : new IllegalMonitorStateException(
-                        "the lease of this thread's hold of '" + name + "' was released, but not unlocked");
+                : new IllegalMonitorStateException("the lease of this thread's hold of " + Printable.quoted(name)
+                        + " was released, but not unlocked");
     }
 
     private int increment(int count) {
         if (count == Integer.MAX_VALUE) {
             throw new IllegalStateException(
-                    "this thread has entered '" + name + "' " + count + " times; more is not allowed");
+                    "this thread has entered " + Printable.quoted(name) + " " + count + " times; more is not allowed");
         }
         return count + 1;
     }
@@ -79,13 +89,14 @@ final class ThreadHold {
     }
 
     /**
-     * Undoes one entering; answers whether the thread holds nothing any more.
+     * Undoes one entering; {@code whenOut} runs when the thread holds nothing any more.
      *
      * @throws IllegalMonitorStateException when it had not entered in this mode, or has lost the hold
      */
     void exit(Mode mode, Runnable whenOut) {
         if ((mode == Mode.EXCLUSIVE ? writes : reads) == 0) {
-            throw new IllegalMonitorStateException("this thread does not hold '" + name + "' in mode " + mode);
+            throw new IllegalMonitorStateException(
+                    "this thread does not hold " + Printable.quoted(name) + " in mode " + mode);
         }
         if (mode == Mode.EXCLUSIVE) {
             writes--;
@@ -97,7 +108,7 @@ final class ThreadHold {
             whenOut.run();
         }
         if (!lease.isValid()) {
-            // Also tells the loss, if the end of validity has just been noticed.
+            // Also reports the loss, if the end of validity has just been noticed.
             LeaseLost loss = lease.possession().lossIfAny();
             if (out) {
                 lease.release();
@@ -113,13 +124,19 @@ final class ThreadHold {
             if (reader == null) {
                 throw notHeld(lease.possession().lossIfAny());
             }
-            lease = reader.handOut();
+            keeper().events().released(lease.possession());
+            lease = new LeaseHandle(reader);
+            keeper().events().acquired(lease, keeper().ticker().nanos());
         }
+    }
+
+    private Keeper keeper() {
+        return lease.possession().keeper();
     }
 
     private IllegalMonitorStateException notHeld(@Nullable LeaseLost loss) {
         IllegalMonitorStateException e = new IllegalMonitorStateException(
-                "this thread no longer holds '" + name + "'" + (loss == null ? "" : ": " + loss.reason()));
+                "this thread no longer holds " + Printable.quoted(name) + (loss == null ? "" : ": " + loss.reason()));
         if (loss != null) {
             e.initCause(new LeaseLostException(loss));
         }

@@ -5,10 +5,14 @@ import io.lockkeeper.spi.Ticker;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that waits, and does its store steps itself. */
+/**
+ * A thread that waits, and makes its store steps itself; those of a virtual thread are made on a thread of the lane, because an
+ * interrupt would close the socket under them. So the thread that makes a step also clears up after it, even if nobody waits any more.
+ */
 final class ThreadWaiter extends Waiter {
     private final Thread thread = Thread.currentThread();
     private final boolean interruptible;
+    private @Nullable Role handedOver;
 
     ThreadWaiter(
             boolean once, long deadline, boolean interruptible, @Nullable Thread owner, @Nullable Throwable trace) {
@@ -23,51 +27,42 @@ final class ThreadWaiter extends Waiter {
         }
     }
 
+    @Override
+    void remind() {
+        wake();
+    }
+
     /**
-     * Waits in {@code queue}, which it has entered, for a possession; null when it was not acquired.
+     * Waits in {@code queue}, which it has entered, for its result.
      *
-     * @throws Stale when what it got had run out before it could take it, so that it has to enter again
+     * @throws InterruptedException when it was interrupted before it was answered
      */
-    @Nullable
-    Possession await(LocalQueue queue, Ticker ticker) throws InterruptedException, Stale {
+    Result await(LocalQueue queue, Claims claims, Ticker ticker) throws InterruptedException {
         boolean interrupted = false;
-        boolean driven = false;
+        boolean timedOut = false;
         try {
             for (; ; ) {
-                Object o = outcome;
-                if (o == DRIVE && !(driven && isLate(ticker))) {
-                    driven = true;
-                    queue.drive(this);
-                } else if (o == CONFIRM) {
-                    queue.confirm(this);
-                } else if (o instanceof Possession possession) {
-                    if (possession.accept()) {
-                        return possession;
-                    }
-                    possession.hold.discard();
-                    if (once || isLate(ticker)) {
-                        return null;
-                    }
-                    throw new Stale();
-                } else if (o == NOT_ACQUIRED) {
-                    return null;
-                } else if (o instanceof RuntimeException e) {
-                    throw e;
-                } else if (o instanceof Error e) {
-                    throw e;
-                } else if (isLate(ticker)) {
-                    if (queue.leave(this)) {
-                        return null;
-                    }
+                Result r = result();
+                if (r != null) {
+                    return r;
+                }
+                Role role = role();
+                if (!timedOut && deadline != Long.MAX_VALUE && ticker.nanos() >= deadline) {
+                    timedOut = true;
+                    queue.timeOut(this, claims::giveBack);
                 } else if (interruptible && Thread.interrupted()) {
-                    if (queue.leave(this)) {
+                    if (queue.abandon(this, claims::giveBack)) {
                         throw new InterruptedException();
                     }
-                    interrupted = true; // it was settled at that instant: take what there is, and keep the flag
-                } else if (o == REST && ticker.nanos() >= restUntil) {
-                    queue.drive(this);
+                    interrupted = true; // it was answered at that instant: take what there is, and keep the flag
+                } else if (role != null
+                        && role != handedOver
+                        && !(role instanceof Role.Rest rest && ticker.nanos() < rest.until())) {
+                    perform(queue, role, ticker.nanos());
                 } else {
-                    ticker.parkUntil(o == REST ? Math.min(deadline, restUntil) : deadline);
+                    long wakeAt = timedOut ? Long.MAX_VALUE : deadline;
+                    boolean rests = role instanceof Role.Rest && role != handedOver;
+                    ticker.parkUntil(rests && role instanceof Role.Rest rest ? Math.min(wakeAt, rest.until()) : wakeAt);
                     interrupted |= !interruptible && Thread.interrupted();
                 }
             }
@@ -78,16 +73,13 @@ final class ThreadWaiter extends Waiter {
         }
     }
 
-    private boolean isLate(Ticker ticker) {
-        return deadline != Long.MAX_VALUE && ticker.nanos() >= deadline;
-    }
-
-    /** See {@link #await}. */
-    static final class Stale extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        Stale() {
-            super("", null, false, false);
+    private void perform(LocalQueue queue, Role role, long now) {
+        if (!VirtualThreads.isCurrent()) {
+            queue.perform(this, now);
+        } else {
+            handedOver = role;
+            // When the lane is closed, so is the queue, and all in it are answered.
+            queue.lane().steps.execute(() -> queue.perform(this, now));
         }
     }
 }

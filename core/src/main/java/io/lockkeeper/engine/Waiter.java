@@ -4,52 +4,41 @@ package io.lockkeeper.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to get into possession, in a {@link LocalQueue}. It waits until it has an outcome: a possession, an error,
- * "not acquired", or a <b>role</b>: something that it must do itself, on its own thread, before it can go on.
+ * One attempt to get into possession, in a {@link LocalQueue}. It waits until it is {@link #answer answered}, which happens
+ * exactly once; meanwhile it may be given a {@link Role}. Everything but reading the two is the queue's, under its monitor.
  */
 abstract class Waiter {
-    /** A role: make a claim in the store for all who wait here. */
-    static final Object DRIVE = role("drive");
-
-    /** A role: confirm {@link #toConfirm} with a renewal. */
-    static final Object CONFIRM = role("confirm");
-
-    /** A role: drive again at {@link #restUntil}. */
-    static final Object REST = role("rest");
-
-    /** An outcome: the lock is taken. */
-    static final Object NOT_ACQUIRED = role("not acquired");
-
-    /** An outcome: it has left the queue. */
-    static final Object GONE = role("gone");
-
     /** Whether one attempt is all it makes. */
     final boolean once;
 
     /** When it gives up; {@link Long#MAX_VALUE} for never. */
     final long deadline;
 
-    private final @Nullable Thread owner;
-    private final @Nullable Throwable trace;
+    /** The thread that is to own what is acquired; null for a handle. */
+    final @Nullable Thread owner;
 
-    /** Null while it waits. Changed only under the queue's monitor. */
-    volatile @Nullable Object outcome;
+    /** Where it was asked for, if that was noted. */
+    final @Nullable Throwable trace;
 
-    /** The queue it has entered last. */
-    volatile @Nullable LocalQueue in;
+    private volatile @Nullable Result result;
+    private volatile @Nullable Role role;
 
     // Guarded by the queue.
-    @Nullable
-    Hold toConfirm;
 
-    long restUntil;
+    /** Its number among those who have entered. */
+    long place;
 
-    /** When the store last answered those who wait here that they have to; 0 when it has not. */
-    long toldToWaitAt;
-
+    /** Whether its step is under way. */
     boolean working;
+
+    /** Whether its time is up, and it waits only for what becomes of the step that is under way. */
+    boolean late;
+
     boolean inLine;
-    long enteredBefore;
+
+    /** The next of the queue's drivers, while it is one. */
+    @Nullable
+    Waiter nextDriver;
 
     Waiter(boolean once, long deadline, @Nullable Thread owner, @Nullable Throwable trace) {
         this.once = once;
@@ -58,33 +47,49 @@ abstract class Waiter {
         this.trace = trace;
     }
 
-    /** The thread that is to own what is acquired; null for a handle. */
-    @Nullable
-    Thread owner() {
-        return owner;
+    final @Nullable Result result() {
+        return result;
     }
 
-    /** Where it was asked for, if that was noted. */
-    @Nullable
-    Throwable trace() {
-        return trace;
+    final @Nullable Role role() {
+        return role;
     }
 
-    /** Gives it an outcome; called under the queue's monitor. */
-    final void settle(Object settled) {
-        outcome = settled;
-        wake();
+    final boolean isAnswered() {
+        return result != null;
     }
 
-    /** Called under the queue's monitor after the outcome was set: must not block, do I/O or run user code. */
+    /** Whether it ends with the step that is under way, whatever that brings. */
+    final boolean waitsNoLonger() {
+        return once || late;
+    }
+
+    /** Gives it its result, unless it has one. */
+    final void answer(Result given) {
+        if (result == null) {
+            result = given;
+            wake();
+        }
+    }
+
+    /** Gives it something to do. */
+    final void assign(Role given) {
+        role = given;
+        if (result == null) {
+            wake();
+        }
+    }
+
+    /** Its role is done, or was taken from it. */
+    final void resign() {
+        role = null;
+        working = false;
+        nextDriver = null;
+    }
+
+    /** It was answered, and may not have been woken. */
+    abstract void remind();
+
+    /** Called under the queue's monitor after it was given a role or a result: must not block, do I/O or run user code. */
     abstract void wake();
-
-    private static Object role(String name) {
-        return new Object() {
-            @Override
-            public String toString() {
-                return name;
-            }
-        };
-    }
 }

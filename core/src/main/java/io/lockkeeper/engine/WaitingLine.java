@@ -2,11 +2,13 @@
 package io.lockkeeper.engine;
 
 import java.util.ArrayDeque;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiters, in order. One that leaves from the middle is only counted, and taken out when it comes to the head or when too many
- * have gone, so that all of many can leave in time that grows with their number alone. Guarded by the queue.
+ * Waiters, in order. One that was answered in the middle of the line is only counted, and taken out when it comes to the head
+ * or when too many have gone, so that all of many can leave in time that grows with their number alone. Guarded by the
+ * queue.
  */
 final class WaitingLine {
     private static final int FEW = 16;
@@ -24,26 +26,42 @@ final class WaitingLine {
         waiters.addFirst(w);
     }
 
-    /** How many wait. */
-    int size() {
-        return waiters.size() - gone;
+    boolean isEmpty() {
+        return waiters.size() == gone;
     }
 
-    /** One of those in line has left, and says so as its outcome. */
-    void left() {
-        gone++;
+    /** Answers one that is in line, or not. */
+    void answer(Waiter w, Result result) {
+        if (w.inLine && !w.isAnswered()) {
+            gone++;
+        }
+        w.answer(result);
         if (gone > FEW && gone > waiters.size() / 2) {
-            waiters.removeIf(w -> w.outcome == Waiter.GONE);
+            waiters.removeIf(Waiter::isAnswered);
             gone = 0;
         }
     }
 
-    /** Takes the first who has not left. */
+    /** The first that has not been answered; it stays. */
+    @Nullable
+    Waiter peek() {
+        for (Waiter w = waiters.peekFirst(); w != null; w = waiters.peekFirst()) {
+            if (!w.isAnswered()) {
+                return w;
+            }
+            w.inLine = false;
+            waiters.removeFirst();
+            gone--;
+        }
+        return null;
+    }
+
+    /** Takes the first that has not been answered. */
     @Nullable
     Waiter poll() {
         for (Waiter w = waiters.pollFirst(); w != null; w = waiters.pollFirst()) {
             w.inLine = false;
-            if (w.outcome != Waiter.GONE) {
+            if (!w.isAnswered()) {
                 return w;
             }
             gone--;
@@ -51,15 +69,19 @@ final class WaitingLine {
         return null;
     }
 
-    /** The name is taken: so those with a single attempt are told who came before this step began. */
-    void tellThoseWhoTryOnce(long step) {
+    /** Takes out, and answers, all of a kind. */
+    void answerAll(Predicate<Waiter> which, Result result) {
+        if (isEmpty()) {
+            return;
+        }
         waiters.removeIf(w -> {
-            boolean goes = w.once && w.outcome == null && w.enteredBefore <= step;
+            boolean goes = w.isAnswered() || which.test(w);
             if (goes) {
                 w.inLine = false;
-                w.settle(Waiter.NOT_ACQUIRED);
+                w.answer(result);
             }
             return goes;
         });
+        gone = 0;
     }
 }

@@ -30,6 +30,15 @@ public interface Ledger {
     /** Whether this id is to be refused. */
     boolean remembers(ClaimId id);
 
+    /**
+     * Remembers that the hold with this id was broken at once, until its lease would have ended, in µs: so that its client, when it
+     * asks, hears why it is gone.
+     */
+    void rememberBroken(ClaimId id, long until);
+
+    /** Whether the hold with this id was broken at once. */
+    boolean remembersBroken(ClaimId id);
+
     /** Tells a client something. */
     void tell(Signal signal);
 }

@@ -49,6 +49,10 @@ public final class Model implements Ledger {
     private final Set<ClaimId> unchanged = new HashSet<>();
 
     private final PriorityQueue<Remembered> forgetting = new PriorityQueue<>();
+
+    /** Holds that were broken at once, with the time at which their leases would have ended. */
+    private final Map<ClaimId, Long> broken = new HashMap<>(0);
+
     private List<Signal> signals = new ArrayList<>(0);
     private StoreTime time;
     private long lastToken;
@@ -100,13 +104,17 @@ public final class Model implements Ledger {
         copy.remembered.putAll(remembered);
         copy.unchanged.addAll(unchanged);
         copy.forgetting.addAll(forgetting);
+        copy.broken.putAll(broken);
         copy.time = time;
         copy.lastToken = lastToken;
         copy.untilSweep = untilSweep;
         return copy;
     }
 
-    /** How many records there are: names and latches in use, ids remembered. An idle store has none. */
+    /**
+     * How many records there are: names and latches in use, ids remembered. An idle store has none, but for holds that were broken at
+     * once, which it knows until their leases would have ended.
+     */
     public int size() {
         return names.size() + latches.size() + remembered.size();
     }
@@ -257,7 +265,20 @@ public final class Model implements Ledger {
         }
     }
 
+    @Override
+    public void rememberBroken(ClaimId id, long until) {
+        broken.put(id, until);
+    }
+
+    @Override
+    public boolean remembersBroken(ClaimId id) {
+        return broken.containsKey(id);
+    }
+
     private void forget() {
+        if (!broken.isEmpty()) {
+            broken.values().removeIf(until -> until <= time.micros());
+        }
         for (Remembered r = forgetting.peek(); r != null && r.until() < time.micros(); r = forgetting.peek()) {
             remembered.remove(r.id());
             unchanged.remove(r.id());

@@ -105,12 +105,13 @@ public final class NameState {
     /** Lengthens and confirms a hold. */
     public Renewal.Outcome renew(Renewals.Hold renewal, Ledger ledger) {
         catchUp(ledger);
-        Held held = find(renewal.grant().claim().id());
+        ClaimId id = renewal.grant().claim().id();
+        Held held = find(id);
         if (held == null) {
-            return new Renewal.Lost(Reason.EXPIRED);
+            return new Renewal.Lost(ledger.remembersBroken(id) ? Reason.BROKEN : Reason.EXPIRED);
         }
         if (held.isRecalled()) {
-            return new Renewal.Lost(Reason.BROKEN);
+            return new Renewal.Recalled();
         }
         long now = ledger.time().micros();
         if (renewal.raiseTo() > 0) {
@@ -175,6 +176,7 @@ public final class NameState {
                 held.recalledDelay = Math.max(held.recalledDelay, micros(lockDelay));
                 if (atOnce) {
                     ledger.tell(new Signal.Lost(held.claim.id(), Reason.BROKEN));
+                    ledger.rememberBroken(held.claim.id(), held.expires);
                     end(held.claim, ledger);
                 } else {
                     ledger.tell(new Signal.Recalled(held.claim.id()));
@@ -256,9 +258,12 @@ public final class NameState {
     private void expire(Held held, Ledger ledger) {
         close(closedAfter(held));
         if (!held.isRecalled() && !held.confirmed) {
-            // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one.
+            // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one,
+            // nor those of clients that have been silent since.
             String client = held.claim.id().client();
-            dropFromQueue(waiting -> waiting.claim.id().client().equals(client), ledger);
+            long now = ledger.time().micros();
+            dropFromQueue(
+                    waiting -> waiting.claim.id().client().equals(client) || waiting.isSilent(held.since, now), ledger);
         }
         rememberIfStray(held.claim, ledger);
         ledger.tell(new Signal.Lost(held.claim.id(), held.isRecalled() ? Reason.BROKEN : Reason.EXPIRED));
@@ -394,7 +399,7 @@ public final class NameState {
             return closedUntil > now ? "closed by a lock-delay" : "awaited by others";
         }
         Held held = holders.get(0);
-        return "held by " + held.claim.terms().client() + " since " + (now - held.since) / 1_000_000 + " s";
+        return "held by " + held.claim.terms().client() + " for " + (now - held.since) / 1_000_000 + " s";
     }
 
     private @Nullable Claim anyUse() {

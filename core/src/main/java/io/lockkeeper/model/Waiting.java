@@ -23,4 +23,13 @@ public final class Waiting {
     public long until() {
         return until;
     }
+
+    /**
+     * Whether it was not refreshed after a hand-over, and has been silent at {@code now} for longer than a live client is.
+     */
+    boolean isSilent(long handedOver, long now) {
+        long refreshed = until - NameState.micros(claim.terms().patience());
+        return refreshed <= handedOver
+                && now - refreshed >= NameState.micros(claim.terms().allowedSilence());
+    }
 }

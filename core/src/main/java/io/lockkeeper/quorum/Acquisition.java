@@ -47,6 +47,11 @@ final class Acquisition {
             return marker != null && marker.standing() == Markers.Standing.BLANK;
         }
 
+        /** It would let us in, but may have forgotten somebody. */
+        boolean isOut() {
+            return marker != null && marker.standing() != Markers.Standing.COUNTS;
+        }
+
         Answer.Granted granted() {
             return (Answer.Granted) answer;
         }
@@ -74,8 +79,9 @@ final class Acquisition {
     Answer run() {
         try {
             Round<Vote> votes = collect();
-            boolean wanting = votes.count(Vote::isGrant) < all.majority() && votes.count(Vote::isBlank) > 0;
-            if (wanting && all.startIfFresh()) {
+            boolean wanting = votes.count(Vote::isGrant) < all.majority() && votes.count(Vote::isOut) > 0;
+            // By now all who answer have been heard, and with them what time it is.
+            if (wanting && all.lookAgain()) {
                 votes = collect();
             }
             return decide(votes);
@@ -125,8 +131,8 @@ final class Acquisition {
     // ---- The decision ----
 
     private Answer decide(Round<Vote> votes) {
-        sitOutBlanks(votes);
         List<Vote> counted = counted(votes);
+        sitOutBlanks(votes, counted.size() < all.majority());
         if (counted.size() < all.majority()) {
             return fail(votes, counted);
         }
@@ -140,7 +146,7 @@ final class Acquisition {
         Optional<TokenChoice> choice = TokenChoice.of(offers, all.size(), claim.terms());
         if (choice.isEmpty()) {
             clearUp(votes);
-            return refused(Answer.Why.BUSY, "no token was to be had", soon());
+            return busyForNow("no token was to be had");
         }
         footing.choose(choice.get());
         all.footings().put(claim.id(), footing); // whoever breaks it from now on, breaks what may be reported
@@ -150,12 +156,13 @@ final class Acquisition {
         if (written >= all.majority() && end > all.now() && !footing.isBrokenByMajority()) {
             Duration remaining = remaining(end);
             footing.report(began + remaining.toNanos());
+            all.standby().changed(claim.name());
             return new Answer.Granted(choice.get().token(), choice.get().block(), remaining, true, all.time());
         }
         all.footings().remove(claim.id(), footing);
         clearUp(votes);
         if (told.answered() >= all.majority()) {
-            return refused(Answer.Why.BUSY, "it was broken, or ended, before it could be reported", soon());
+            return busyForNow("it was broken, or ended, before it could be reported");
         }
         throw new StoreUnavailableException(
                 "a majority of the quorum granted '" + claim.name() + "', but only " + written + " of " + all.size()
@@ -204,6 +211,7 @@ final class Acquisition {
     private Answer fail(Round<Vote> votes, List<Vote> counted) {
         int refusals = votes.count(Vote::isRefusal);
         int gone = votes.count(vote -> isGone(vote.answer()));
+        int out = votes.count(Vote::isOut);
         String who = votes.describe();
         Answer.Refused[] said = new Answer.Refused[1];
         votes.forEach(vote -> {
@@ -216,14 +224,19 @@ final class Acquisition {
         StoreUnavailableException lasting = votes.lasting();
         clearUp(votes);
         if (said[0] != null && refusals + counted.size() >= all.majority()) {
-            boolean isHeld = refusals >= all.majority();
-            return refused(said[0].why(), said[0].detail(), isHeld ? whileHeld() : soon());
+            boolean isHeld = refusals >= all.majority() && said[0].why() == Answer.Why.BUSY;
+            return isHeld
+                    ? refused(said[0].why(), said[0].detail(), all.standby().refused(claim.name()))
+                    : refusedForNow(said[0].why(), said[0].detail());
         }
         if (gone > 0 && gone + refusals + counted.size() >= all.majority()) {
             return refused(Answer.Why.GONE, "", Duration.ZERO);
         }
         String text = "no majority of the quorum's " + all.size() + " members can be counted for '" + claim.name()
                 + "': " + (standing.isEmpty() ? who : standing + "; " + who);
+        if (out > 0 && out + refusals + counted.size() >= all.majority()) {
+            return refused(Answer.Why.UNDECIDED, text, untilSatOut());
+        }
         throw lasting != null ? lasting.because(text) : new StoreUnavailableException(text, null);
     }
 
@@ -249,17 +262,25 @@ final class Acquisition {
         return String.join("; ", reasons);
     }
 
-    private void sitOutBlanks(Round<Vote> votes) {
+    /** Marks members that have no marker; waits for that if nothing else comes of this claim, for its client may end with it. */
+    private void sitOutBlanks(Round<Vote> votes, boolean wait) {
+        List<Member> blank = new ArrayList<>();
         votes.forEach(vote -> {
             if (vote.isBlank()) {
-                StoreTime seen = Objects.requireNonNull(vote.marker()).at();
-                vote.member()
-                        .execute(
-                                Member.Kind.STEP,
-                                () -> all.quietly(() -> all.markers().sitOut(vote.member(), seen)),
-                                why -> {});
+                blank.add(vote.member());
             }
         });
+        if (blank.isEmpty()) {
+            return;
+        }
+        Round<Boolean> marked = all.ask(blank, Member.Kind.STEP, member -> {
+            Vote vote = Objects.requireNonNull(votes.answer(member.number()));
+            all.markers().sitOut(member, Objects.requireNonNull(vote.marker()).at());
+            return true;
+        });
+        if (wait) {
+            marked.await(all.patience(), () -> marked.settled() == blank.size());
+        }
     }
 
     // ---- Clearing up ----
@@ -283,15 +304,27 @@ final class Acquisition {
         return new Answer.Refused(why, detail, retryAfter, all.time());
     }
 
-    /** When to try again after a vote that nobody may have won: at random, and rather later when members are slow. */
-    private Duration soon() {
-        long took = all.now() - began;
-        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(MILLI, 10 * MILLI + 4 * took));
+    private Answer busyForNow(String detail) {
+        return refusedForNow(Answer.Why.BUSY, detail);
     }
 
-    /** When to try again while somebody holds it. */
-    private static Duration whileHeld() {
-        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(10 * MILLI, 50 * MILLI));
+    /** Nobody may have won the vote: to be tried again at random, and rather later when members are slow. */
+    private Answer refusedForNow(Answer.Why why, String detail) {
+        all.standby().changed(claim.name());
+        long took = all.now() - began;
+        return refused(
+                why, detail, Duration.ofNanos(ThreadLocalRandom.current().nextLong(MILLI, 10 * MILLI + 4 * took)));
+    }
+
+    /** When to try again while members sit out: more often towards the end, and in the beginning, which may be a start. */
+    private Duration untilSatOut() {
+        long left = Long.MAX_VALUE;
+        for (Member member : all.members()) {
+            left = all.markers().sitsOut(member) ? Math.min(left, all.markers().left(member)) : left;
+        }
+        boolean hasJustBegun = left > all.options().sitOut().toNanos() - 1_000 * MILLI;
+        long pause = hasJustBegun ? 100 * MILLI : Math.min(Math.max(left / 8, 50 * MILLI), 1_000 * MILLI);
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + pause / 2));
     }
 
     static Renewal.Outcome outcome(Renewal renewal) {

@@ -30,6 +30,7 @@ final class Ending {
         }
         all.requireMajority(found, "a release of '" + footing.claim().name() + "'");
         all.footings().remove(footing.claim().id(), footing);
+        all.standby().changed(footing.claim().name());
         return held >= all.majority();
     }
 

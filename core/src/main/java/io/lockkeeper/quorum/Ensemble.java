@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.quorum;
 
-import io.lockkeeper.LeaseLost;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
@@ -26,17 +25,21 @@ final class Ensemble {
     private final Ticker ticker;
     private final Clocks clocks;
     private final Markers markers;
+    private final Standby standby = new Standby(this);
+    private final Opening opening;
     private final long incarnation = ThreadLocalRandom.current().nextLong();
 
     /** Where the claims of this client stand that have been granted and not yet ended. */
     private final Map<ClaimId, Footing> footings = new ConcurrentHashMap<>();
 
-    Ensemble(List<Member> members, QuorumOptions options, Ticker ticker) {
+    /** @param connecting how long opening the members may take, when they are first needed */
+    Ensemble(List<Member> members, QuorumOptions options, Ticker ticker, Duration connecting) {
         this.members = List.copyOf(members);
         this.options = options;
         this.ticker = ticker;
         this.clocks = new Clocks(this.members, options);
         this.markers = new Markers(options, ticker, clocks, members.size());
+        this.opening = new Opening(this, ticker, connecting);
     }
 
     List<Member> members() {
@@ -63,6 +66,14 @@ final class Ensemble {
         return markers;
     }
 
+    Standby standby() {
+        return standby;
+    }
+
+    Opening opening() {
+        return opening;
+    }
+
     Map<ClaimId, Footing> footings() {
         return footings;
     }
@@ -77,9 +88,9 @@ final class Ensemble {
         return new StoreTime(incarnation, ticker.nanos() / 1_000);
     }
 
-    /** How long members are waited for in one round. */
+    /** How long members are waited for in one round: when they are first needed, as long as connecting may take. */
     long patience() {
-        return options.memberTimeout().toNanos();
+        return Math.max(options.memberTimeout().toNanos(), opening.left());
     }
 
     <R> Round<R> askAll(Member.Kind kind, Function<Member, R> step) {
@@ -87,6 +98,7 @@ final class Ensemble {
     }
 
     <R> Round<R> ask(List<Member> some, Member.Kind kind, Function<Member, R> step) {
+        opening.begin();
         return Round.ask(ticker, some, members.size(), kind, step);
     }
 
@@ -101,7 +113,8 @@ final class Ensemble {
     /** Asks all and waits for all, if need be as long as members are waited for; fails when no majority answers. */
     <R> Round<R> askEveryone(String what, Function<Member, R> step) {
         Round<R> round = askAll(Member.Kind.STEP, step);
-        round.await(patience(), () -> round.settled() == size());
+        round.await(options.memberTimeout().toNanos(), () -> round.settled() == size());
+        round.await(patience(), () -> round.settled() == size() || round.answered() >= majority());
         requireMajority(round, what);
         return round;
     }
@@ -113,10 +126,14 @@ final class Ensemble {
             StoreUnavailableException lasting = round.lasting();
             throw lasting != null ? lasting.because(text) : new StoreUnavailableException(text, null);
         }
+        opening.end();
     }
 
-    /** The quorum is fresh if every member answers and none has a marker; then it starts at once; whether a majority counts now. */
-    boolean startIfFresh() {
+    /**
+     * Looks at all members again; whether a majority counts now. The quorum is fresh if every member answers and none has a
+     * marker; then it starts at once.
+     */
+    boolean lookAgain() {
         Round<Markers.Look> looks = askAll(Member.Kind.STEP, member -> markers.look(member));
         looks.await(patience(), () -> looks.settled() == size());
         if (looks.count(look -> look.standing() == Markers.Standing.BLANK) < size()) {
@@ -132,6 +149,26 @@ final class Ensemble {
             marked.await(patience(), () -> marked.settled() == some.size());
         }
         return true;
+    }
+
+    /** Whether a majority counts, as far as members answer; or the quorum is fresh, so that a claim would start it. */
+    boolean canBeCounted() {
+        Round<Markers.Standing> found = askAll(Member.Kind.STEP, this::standing);
+        found.await(patience(), () -> {
+            int counted = found.count(each -> each == Markers.Standing.COUNTS);
+            boolean isHopeless = found.settled() - counted > size() - majority();
+            boolean isFresh = found.count(each -> each == Markers.Standing.BLANK) == found.settled();
+            return counted >= majority() || found.settled() == size() || (isHopeless && !isFresh);
+        });
+        return found.count(each -> each == Markers.Standing.COUNTS) >= majority()
+                || found.count(each -> each == Markers.Standing.BLANK) == size();
+    }
+
+    /** Where this member stands; one whose clock leads is not counted either. */
+    private Markers.Standing standing(Member member) {
+        Markers.Standing found = markers.look(member).standing();
+        boolean isIgnored = found == Markers.Standing.COUNTS && clocks.leads(member);
+        return isIgnored ? Markers.Standing.SITS_OUT : found;
     }
 
     // ---- Steps with one member, on its thread ----
@@ -165,8 +202,7 @@ final class Ensemble {
             footing.kept(member.number(), until, wrote);
             return until > 0;
         }
-        boolean byBreak = outcome instanceof Renewal.Lost lost && lost.reason() == LeaseLost.Reason.BROKEN;
-        footing.lost(member.number(), byBreak);
+        footing.lost(member.number(), outcome);
         return false;
     }
 

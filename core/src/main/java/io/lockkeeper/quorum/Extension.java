@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.quorum;
 
-import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
@@ -66,7 +65,7 @@ final class Extension {
         Footing footing = item.footing;
         long end = footing.end();
         if (end <= all.now()) {
-            return new Renewal.Lost(footing.isBroken() ? Reason.BROKEN : Reason.EXPIRED);
+            return footing.loss();
         }
         if (!footing.isOver()) {
             all.footings().putIfAbsent(footing.claim().id(), footing);

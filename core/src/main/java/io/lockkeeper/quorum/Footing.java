@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.quorum;
 
+import io.lockkeeper.LeaseLost;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Terms;
 import java.time.Duration;
 import java.util.Arrays;
@@ -24,6 +26,7 @@ final class Footing {
     private final long[] ends;
     private final BitSet recalledBy = new BitSet();
     private final BitSet brokenBy = new BitSet();
+    private final BitSet foundRecalledBy = new BitSet();
     private final BitSet foundBrokenBy = new BitSet();
     private Mode mode;
     private long token;
@@ -144,16 +147,19 @@ final class Footing {
     /** The member holds it until then, and has its tokens if they were written with that step. */
     synchronized void kept(int member, long until, boolean wrote) {
         written[member] |= wrote;
+        foundRecalledBy.clear(member);
         foundBrokenBy.clear(member);
         ends[member] = Math.max(ends[member], until);
         lastEnd = Math.max(lastEnd, until);
     }
 
-    /** The member does not hold it. */
-    synchronized void lost(int member, boolean byBreak) {
+    /** The member does not hold it, or not for long, as it has said. */
+    synchronized void lost(int member, Renewal.Outcome outcome) {
+        boolean isRecalled = outcome instanceof Renewal.Recalled;
         ends[member] = 0;
-        written[member] &= byBreak; // what is being broken is still there, with its tokens
-        foundBrokenBy.set(member, byBreak);
+        written[member] &= isRecalled; // what is being broken is still there, with its tokens
+        foundRecalledBy.set(member, isRecalled);
+        foundBrokenBy.set(member, outcome instanceof Renewal.Lost lost && lost.reason() == LeaseLost.Reason.BROKEN);
     }
 
     synchronized boolean isHeldAt(int member, long now) {
@@ -207,9 +213,12 @@ final class Footing {
         return members.cardinality();
     }
 
-    /** Whether a member has last said that it is being broken. */
-    synchronized boolean isBroken() {
-        return !foundBrokenBy.isEmpty();
+    /** What has become of it, now that no majority holds it: what a member has last said of it. */
+    synchronized Renewal.Outcome loss() {
+        if (!foundBrokenBy.isEmpty()) {
+            return new Renewal.Lost(LeaseLost.Reason.BROKEN);
+        }
+        return foundRecalledBy.isEmpty() ? new Renewal.Lost(LeaseLost.Reason.EXPIRED) : new Renewal.Recalled();
     }
 
     synchronized void downgraded(Grant shared) {

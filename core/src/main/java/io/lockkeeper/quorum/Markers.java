@@ -21,9 +21,15 @@ import org.jspecify.annotations.Nullable;
  * <p>A marker is looked for <em>after</em> a grant. What is there then was there when the grant was made, or has been sat
  * out since; so the grant was not made by a member that had forgotten something.
  *
- * <p><b>Sitting out</b> is counted on our own clock, from when we saw the provisional marker. That marker is what proves in the end
- * that the memory was not lost once more meanwhile: another loss would have taken it along, and whatever stands in its place
- * is another one, to be sat out from its own beginning. Whoever has sat it out makes it final, for all.
+ * <p><b>Sitting out</b> is counted from when the provisional marker was seen. That marker is what proves in the end that the
+ * memory was not lost once more meanwhile: another loss would have taken it along, and whatever stands in its place is
+ * another one, to be sat out from its own beginning. A client that finds that it has been sat out makes it final, for all.
+ *
+ * <p>The time is counted twice, and what is over first counts. A client that lives long enough counts on its own monotonic
+ * clock. What clients see that live for seconds must outlive them: the first of them <em>dates</em> the provisional marker with
+ * a second latch at the same member, named after it, whose count is a time that the clocks of a majority had not passed then;
+ * it is over when the clocks of a majority have passed that time and {@link QuorumOptions#jointSitOut} more. See
+ * {@link Clocks#notPassedByMajority}; no single clock can shorten it, the member's own least of all.
  */
 final class Markers {
     private final QuorumOptions options;
@@ -56,8 +62,20 @@ final class Markers {
      */
     record Look(Standing standing, StoreTime at) {}
 
-    /** Since when we have seen the same provisional marker. */
-    private record Out(long count, long generation, long since) {}
+    /**
+     * A provisional marker that we have seen.
+     *
+     * @param since when we first saw it, on our own clock
+     * @param date what it was dated with; 0 while we do not know
+     */
+    private record Out(long count, long generation, long since, long date) {
+        boolean isOf(LatchState found) {
+            return count == found.count() && generation == found.generation();
+        }
+    }
+
+    /** What a date must stay below; see {@link Marker}. */
+    private static final long MOST = 1L << 53;
 
     Markers(QuorumOptions options, Ticker ticker, Clocks clocks, int members) {
         this.options = options;
@@ -73,8 +91,13 @@ final class Markers {
     Look look(Member member) {
         LatchState found = step(member, new LatchStep.Look(Marker.NAME));
         Standing standing = standing(member, found);
-        if (standing == Standing.SITS_OUT && left(member) == 0 && !clocks.lags(member)) {
-            standing = confirm(member, found);
+        if (standing == Standing.SITS_OUT) {
+            date(member, found);
+            Out known = out(member);
+            // Somebody else who looks may have found another marker since.
+            if (known != null && known.isOf(found) && left(known) == 0 && !clocks.lags(member)) {
+                standing = confirm(member, found);
+            }
         }
         return new Look(standing, found.at());
     }
@@ -92,11 +115,37 @@ final class Markers {
         }
         synchronized (this) {
             Out known = out[member.number()];
-            if (known == null || known.count != found.count() || known.generation != found.generation()) {
-                note(member, new Out(found.count(), found.generation(), ticker.nanos()), -1);
+            if (known == null || !known.isOf(found)) {
+                note(member, new Out(found.count(), found.generation(), ticker.nanos(), 0), -1);
             }
         }
         return Standing.SITS_OUT;
+    }
+
+    /**
+     * Finds out what the provisional marker was dated with, or dates it now: later than it was set, so that nothing is counted
+     * that was before it. One without a date was left by a client that ended, or had not heard a majority of clocks.
+     */
+    private void date(Member member, LatchState found) {
+        Out known = out(member);
+        if (known == null || !known.isOf(found) || known.date > 0) {
+            return;
+        }
+        String name = Marker.NAME + "-since-" + found.count() + "-" + found.generation();
+        LatchState dated = step(member, new LatchStep.Look(name));
+        Long date = clocks.notPassedByMajority(ticker.nanos());
+        if (dated.count() == 0 && date != null && date < MOST) {
+            dated = step(member, new LatchStep.Set(name, Math.max(1, date), newId(), soonAfter(found.at())));
+        }
+        synchronized (this) {
+            if (known.equals(out[member.number()])) {
+                out[member.number()] = new Out(known.count, known.generation, known.since, dated.count());
+            }
+        }
+    }
+
+    private synchronized @Nullable Out out(Member member) {
+        return out[member.number()];
     }
 
     private synchronized void note(Member member, @Nullable Out since, int quorum) {
@@ -118,9 +167,19 @@ final class Markers {
     }
 
     /** How long this member still sits out, in nanoseconds; 0 when it does not, or has. */
-    synchronized long left(Member member) {
-        Out known = out[member.number()];
-        return known == null ? 0 : Math.max(0, known.since + options.sitOut().toNanos() - ticker.nanos());
+    long left(Member member) {
+        Out known = out(member);
+        return known == null ? 0 : left(known);
+    }
+
+    private long left(Out known) {
+        long now = ticker.nanos();
+        long left = known.since + options.sitOut().toNanos() - now;
+        Long passed = known.date == 0 ? null : clocks.passedByMajority(now);
+        if (passed != null) {
+            left = Math.min(left, options.jointSitOut().toNanos() - (passed - known.date) * 1_000);
+        }
+        return Math.max(0, left);
     }
 
     /** Leaves a provisional marker with a member that has none. On the member's thread. */
@@ -128,7 +187,10 @@ final class Markers {
         int nonce = ThreadLocalRandom.current().nextInt(Marker.NONCES);
         int quorum = quorum().orElse(ownNumber);
         Marker marker = new Marker(quorum, nonce, options.longestLease(), members, member.number(), false);
-        standing(member, step(member, new LatchStep.Set(Marker.NAME, marker.count(), newId(), soonAfter(seen))));
+        LatchState state = step(member, new LatchStep.Set(Marker.NAME, marker.count(), newId(), soonAfter(seen)));
+        if (standing(member, state) == Standing.SITS_OUT) {
+            date(member, state);
+        }
     }
 
     /**

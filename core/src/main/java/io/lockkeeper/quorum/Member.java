@@ -4,14 +4,12 @@ package io.lockkeeper.quorum;
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Claim;
-import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Ticker;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -40,17 +38,39 @@ final class Member {
     private final Executor steps;
     private final Executor renewals;
     private final Map<Object, Reading> clocks = new ConcurrentHashMap<>();
-    private final Map<ClaimId, Leftover> leftovers = new ConcurrentHashMap<>();
+    private final Leftovers leftovers;
     private final AtomicBoolean clearing = new AtomicBoolean();
     private final Map<Listener, Subscription> listeners = new LinkedHashMap<>();
     private final ReentrantLock opening = new ReentrantLock();
     private volatile @Nullable LockStore opened;
     private boolean closed;
-    private volatile @Nullable Long offset;
+    private volatile @Nullable Heard heard;
 
     private record Reading(StoreTime at, long sent) {}
 
-    private record Leftover(Claim claim, long until) {}
+    /**
+     * Its clock as it was last heard, in microseconds, and our own before and after that, in nanoseconds.
+     *
+     * @param at what it said
+     * @param sent before it was asked
+     * @param received when it had answered
+     */
+    record Heard(long at, long sent, long received) {
+        /** By how many microseconds it is ahead of ours. */
+        long offset() {
+            return at - (sent + (received - sent) / 2) / 1_000;
+        }
+
+        /** What it shows now at least, unless it was set back since. */
+        long atLeast(long now) {
+            return at + (now - received) / 1_000;
+        }
+
+        /** What it shows now at most, unless it was set ahead since. */
+        long atMost(long now) {
+            return at + (now - sent) / 1_000;
+        }
+    }
 
     private record Listener(String client, Signals signals) {}
 
@@ -58,6 +78,7 @@ final class Member {
         this.number = number;
         this.opener = opener;
         this.ticker = ticker;
+        this.leftovers = new Leftovers(ticker);
         this.steps = threads.of(number, Kind.STEP);
         this.renewals = threads.of(number, Kind.RENEWAL);
     }
@@ -67,8 +88,29 @@ final class Member {
         return number;
     }
 
-    /** Runs it on a thread of this member's; says so when it has too much to do already. */
+    /** Runs it on a thread of this member's; says so when it has too much to do already, or there is no thread for it. */
     void execute(Kind kind, Runnable task, Consumer<RuntimeException> rejected) {
+        try {
+            start(kind, task, rejected);
+        } catch (OutOfMemoryError e) {
+            rejected.accept(new StoreUnavailableException("there is no thread to ask it on", e));
+        }
+    }
+
+    /**
+     * The same for what the caller waits for anyway: when the process gets no more threads, it is run on the caller's. Members
+     * are asked one after the other then, but a hold is not lost for want of a thread.
+     */
+    void ask(Kind kind, Runnable task, Consumer<RuntimeException> rejected) {
+        try {
+            start(kind, task, rejected);
+        } catch (OutOfMemoryError e) {
+            task.run();
+        }
+    }
+
+    /** @throws OutOfMemoryError when no thread can be started */
+    private void start(Kind kind, Runnable task, Consumer<RuntimeException> rejected) {
         try {
             (kind == Kind.RENEWAL ? renewals : steps).execute(task);
         } catch (RejectedExecutionException e) {
@@ -142,14 +184,21 @@ final class Member {
     private void heard(Object lane, StoreTime at, long sent) {
         long received = ticker.nanos();
         clocks.put(lane, new Reading(at, sent));
-        offset = at.micros() - (sent + (received - sent) / 2) / 1_000;
+        heard = new Heard(at.micros(), sent, received);
         clearUp();
     }
 
     /** By how many microseconds its clock is ahead of ours, when it was last heard; null when it never was. */
     @Nullable
     Long offset() {
-        return offset;
+        Heard last = heard;
+        return last == null ? null : last.offset();
+    }
+
+    /** Its clock as it was last heard; null when it never was. */
+    @Nullable
+    Heard heard() {
+        return heard;
     }
 
     /** The claim as this member is to see it: with the same deadline, on its own clock. */
@@ -177,8 +226,7 @@ final class Member {
 
     /** Has this claim withdrawn when the member is next heard of, unless its lease has ended by then. */
     void leave(Claim claim) {
-        long until = ticker.nanos() + claim.terms().lease().toNanos();
-        leftovers.put(claim.id(), new Leftover(claim.asStray(), until));
+        leftovers.add(claim);
     }
 
     private void clearUp() {
@@ -189,11 +237,9 @@ final class Member {
 
     private void withdrawLeftovers() {
         try {
-            for (Leftover leftover : List.copyOf(leftovers.values())) {
-                if (ticker.nanos() < leftover.until) {
-                    store().withdraw(leftover.claim);
-                }
-                leftovers.remove(leftover.claim.id(), leftover);
+            for (Claim claim : leftovers.current()) {
+                store().withdraw(claim);
+                leftovers.remove(claim.id());
             }
         } catch (StoreUnavailableException e) {
             // It is told the next time.

@@ -8,8 +8,9 @@ import io.lockkeeper.spi.Signals;
 
 /**
  * What a member's signals mean to a client of the quorum. Only one does: that a hold is being, or was, broken, which all
- * members are asked for; the client is told when a majority has said so. That one member has lost a hold, or its clients, is
- * for the next renewal to find out.
+ * members are asked for; the client is told when a majority has said so. A member that can only say that something has
+ * changed makes the client ask all of them. That one member has lost a hold, or its clients, is for the next renewal to
+ * find out.
  */
 final class MemberSignals implements Signals {
     private final Ensemble all;
@@ -35,6 +36,13 @@ final class MemberSignals implements Signals {
         Footing footing = reason == LeaseLost.Reason.BROKEN ? all.footings().get(claim) : null;
         if (footing != null && footing.brokenBy(member)) {
             client.lost(claim, reason);
+        }
+    }
+
+    @Override
+    public void changed(ClaimId claim) {
+        if (all.footings().get(claim) != null) {
+            client.changed(claim);
         }
     }
 

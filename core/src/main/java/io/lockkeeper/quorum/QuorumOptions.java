@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.quorum;
 
+import io.lockkeeper.spi.Ranges;
 import io.lockkeeper.spi.StoreUrl;
 import java.time.Duration;
 import java.util.Set;
@@ -8,7 +9,7 @@ import java.util.Set;
 /**
  * How a quorum works.
  *
- * @param memberTimeout how long one member is waited for in one round; a quarter of it at most is the shortest lease
+ * @param memberTimeout how long one member is waited for in one round; the shortest lease is four times as long
  * @param longestLease no lease and lock-delay together may be longer; whole seconds. A member that has lost its memory
  *     sits out so long, so it is part of what all clients must agree on
  * @param clockLead how far a member's clock may lead the median of all before the member is ignored
@@ -20,6 +21,8 @@ public record QuorumOptions(Duration memberTimeout, Duration longestLease, Durat
     /** A claim asks all members up to three times: to claim, to write the token back, and to clear up. */
     private static final int ROUNDS = 4;
 
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(5);
+
     /** Twice the lease that locks have unless they are told otherwise. */
     private static final Duration LONGEST_LEASE = Duration.ofSeconds(60);
 
@@ -28,17 +31,19 @@ public record QuorumOptions(Duration memberTimeout, Duration longestLease, Durat
 
     /** Checks the ranges. */
     public QuorumOptions {
-        check("memberTimeout", memberTimeout, Duration.ofMillis(5), Duration.ofSeconds(15));
-        check("longestLease", longestLease, Duration.ofSeconds(1), Duration.ofHours(25));
-        check("clockLead", clockLead, Duration.ofMillis(100), Duration.ofHours(1));
+        Ranges.check("memberTimeout", memberTimeout, SHORTEST_TIMEOUT, Duration.ofSeconds(15));
+        Ranges.check("longestLease", longestLease, Duration.ofSeconds(1), Duration.ofHours(25));
+        Ranges.check("clockLead", clockLead, Duration.ofMillis(100), Duration.ofHours(1));
         if (longestLease.toNanosPart() != 0) {
             throw new IllegalArgumentException("longestLease is " + longestLease + "; allowed are whole seconds");
         }
     }
 
-    /** What goes with an operation timeout of so long. */
+    /** What goes with that operation timeout. */
     public static QuorumOptions within(Duration operationTimeout) {
-        return new QuorumOptions(operationTimeout.dividedBy(ROUNDS), LONGEST_LEASE, CLOCK_LEAD);
+        Duration share = operationTimeout.dividedBy(ROUNDS);
+        return new QuorumOptions(
+                share.compareTo(SHORTEST_TIMEOUT) < 0 ? SHORTEST_TIMEOUT : share, LONGEST_LEASE, CLOCK_LEAD);
     }
 
     /** What goes with the built-in operation timeout of 1 s. */
@@ -65,9 +70,12 @@ public record QuorumOptions(Duration memberTimeout, Duration longestLease, Durat
         return longestLease.plus(clockLead);
     }
 
-    private static void check(String what, Duration value, Duration least, Duration most) {
-        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-            throw new IllegalArgumentException(what + " is " + value + "; allowed is " + least + " to " + most);
-        }
+    /**
+     * How long it is not counted if several clients sit it out, one after the other, by the clocks of a majority. Those that
+     * were not set meanwhile may be apart by as much as a clock may lead, and run a hundredth faster than ours.
+     */
+    Duration jointSitOut() {
+        Duration sum = sitOut().plus(clockLead);
+        return sum.plus(sum.dividedBy(100));
     }
 }

@@ -42,7 +42,8 @@ import java.util.function.Supplier;
  * {@link TokenChoice}. The members take them for the hold's own, so that they can be asked about it.
  *
  * <p><b>What it does not do.</b> Members are tried and never queued on: two claims, each at the head of some queues and in
- * the middle of others, would wait for each other. So whoever waits comes again after a random while, and there is no order.
+ * the middle of others, would wait for each other. So those who wait come again after a random delay ({@link Standby}), and
+ * there is no order.
  * Semaphores and latches are refused: permits taken on different majorities may add up to more than the limit, and a count
  * that is kept in several places has no one value.
  */
@@ -70,6 +71,7 @@ public final class QuorumStore implements LockStore {
             Duration skew,
             QuorumOptions options,
             MemberThreads threads,
+            Duration connecting,
             boolean closesMembers) {
         this.ticker = ticker;
         this.skew = skew;
@@ -80,7 +82,7 @@ public final class QuorumStore implements LockStore {
         for (Supplier<LockStore> opener : openers) {
             members.add(new Member(members.size(), opener, ticker, threads));
         }
-        this.all = new Ensemble(members, options, ticker);
+        this.all = new Ensemble(members, options, ticker, connecting);
     }
 
     /**
@@ -105,7 +107,14 @@ public final class QuorumStore implements LockStore {
             skew = member.skew().compareTo(skew) > 0 ? member.skew() : skew;
         }
         QuorumStore store = new QuorumStore(
-                openers, commonTo(members), members.get(0).ticker(), skew, options, new MemberThreads(), false);
+                openers,
+                commonTo(members),
+                members.get(0).ticker(),
+                skew,
+                options,
+                new MemberThreads(),
+                Duration.ZERO,
+                false);
         store.all.members().forEach(Member::store);
         return store;
     }
@@ -116,11 +125,20 @@ public final class QuorumStore implements LockStore {
      *
      * @param members open the members; may fail and be called again
      * @param each what each of them will guarantee at least
+     * @param connecting how long opening them may take, all at once; the first step waits for a majority that long
      */
-    public static QuorumStore opening(List<Supplier<LockStore>> members, Guarantees each, QuorumOptions options) {
+    public static QuorumStore opening(
+            List<Supplier<LockStore>> members, Guarantees each, QuorumOptions options, Duration connecting) {
         checkSize(members.size());
         return new QuorumStore(
-                List.copyOf(members), each, Ticker.SYSTEM, Duration.ZERO, options, new MemberThreads(), true);
+                List.copyOf(members),
+                each,
+                Ticker.SYSTEM,
+                Duration.ZERO,
+                options,
+                new MemberThreads(),
+                connecting,
+                true);
     }
 
     private static void checkSize(int size) {
@@ -155,7 +173,7 @@ public final class QuorumStore implements LockStore {
     @Override
     public String id() {
         if (all.markers().quorum().isEmpty()) {
-            all.startIfFresh();
+            all.lookAgain();
             all.askEveryone("who it is", member -> all.markers().look(member));
         }
         return "quorum-" + all.markers().quorum().orElse(0);
@@ -168,7 +186,9 @@ public final class QuorumStore implements LockStore {
 
     @Override
     public StoreTime time(Object lane) {
-        return all.time();
+        StoreTime now = all.time();
+        all.opening().await(); // it is asked for before the first claim, whose deadline is not to pass meanwhile
+        return now;
     }
 
     // ---- Holds ----
@@ -185,7 +205,11 @@ public final class QuorumStore implements LockStore {
         if (claim.deadline().isPast(all.time())) {
             return new Answer.Refused(Answer.Why.LATE, "", Duration.ZERO, all.time());
         }
-        Answer answer = new Acquisition(all, claim).run();
+        Duration isHeld = claim.terms().queue() ? all.standby().look(claim) : null;
+        Answer answer = isHeld != null
+                ? new Answer.Refused(Answer.Why.BUSY, "", isHeld, all.time())
+                : new Acquisition(all, claim).run();
+        all.opening().end();
         if (claims.incrementAndGet() % FORGET_AFTER == 0) {
             long now = all.now();
             all.footings().values().removeIf(footing -> footing.hasEnded(now));
@@ -231,6 +255,11 @@ public final class QuorumStore implements LockStore {
     private Footing footing(Grant grant) {
         Footing known = all.footings().get(grant.claim().id());
         return known != null ? known : Footing.assumed(grant, all.size());
+    }
+
+    @Override
+    public boolean canDecideClaims() {
+        return all.canBeCounted();
     }
 
     // ---- Looking ----

@@ -37,7 +37,7 @@ final class Round<R> {
     static <R> Round<R> ask(Ticker ticker, List<Member> members, int of, Member.Kind kind, Function<Member, R> step) {
         Round<R> round = new Round<>(ticker, of);
         for (Member member : members) {
-            member.execute(kind, () -> round.run(member, step), why -> round.settle(member, new Failed(why)));
+            member.ask(kind, () -> round.run(member, step), why -> round.settle(member, new Failed(why)));
         }
         return round;
     }

@@ -32,7 +32,7 @@ public sealed interface Answer {
      * The claim neither holds the name nor is in the queue.
      *
      * @param why why
-     * @param detail for people: who holds the name, or how it is used
+     * @param detail for people: who holds the name, how it is used, or why that is undecided
      * @param retryAfter when a claim that would wait should be made anew, by a store that cannot queue it
      * @param at when the store decided it
      */
@@ -47,6 +47,11 @@ public sealed interface Answer {
         /** The id was used up: withdrawn or ended, or, for a refresh, no longer in the queue. */
         GONE,
         /** The name is in use in another way. */
-        CONFLICT
+        CONFLICT,
+        /**
+         * The store answers, but cannot tell yet who may have the name, such as after a loss of data: that is an outage that
+         * ends by itself. A claim that waits is made again; for one that does not, it is a failure.
+         */
+        UNDECIDED
     }
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
  * out all the same, and the keeper repeats it. Everything here must be harmless when repeated, and when a late copy of it
  * arrives.
  *
- * <p>The law that every store obeys, rule by rule, is in {@code docs/architecture.md}; the module {@code lockkeeper-tck}
+ * <p>The law that every store obeys, rule by rule, is in {@code docs/law.md}; the module {@code lockkeeper-tck}
  * proves it.
  */
 public interface LockStore extends AutoCloseable {
@@ -75,8 +75,8 @@ public interface LockStore extends AutoCloseable {
      * Breaks the hold that has this token.
      *
      * @param lockDelay how long the name stays closed after the hold has ended
-     * @param now whether to end it at once; else the holder is recalled, and the name stays closed until it acknowledges or
-     *     its lease ends
+     * @param now whether to end it at once, and to say so to renewals of it until its lease would have ended; otherwise the holder
+     *     is recalled, and the name stays closed until it acknowledges or its lease ends
      * @return false when there is no such hold
      */
     boolean breakHold(String name, long token, Duration lockDelay, boolean now);
@@ -92,6 +92,14 @@ public interface LockStore extends AutoCloseable {
     /** How far this store's clocks may be apart where it can fail over; taken off the validity of every hold. */
     default Duration skew() {
         return Duration.ZERO;
+    }
+
+    /**
+     * Whether claims can be decided now; asked after a failure, when another step has been answered. A store that answers any step
+     * can; one that is made of several may answer some steps while it cannot decide a claim.
+     */
+    default boolean canDecideClaims() {
+        return true;
     }
 
     /** The life of the session in which this claim is held, on a store that has sessions. No I/O. */

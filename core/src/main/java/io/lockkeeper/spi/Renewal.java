@@ -20,6 +20,9 @@ public record Renewal(List<Outcome> holds, List<Answer> queued, StoreTime at) {
     /** It goes on. */
     public record Kept(Duration remaining) implements Outcome {}
 
-    /** It is not this client's any more, or is being broken. */
+    /** It is being broken: the name stays closed until the client releases it, or its lease ends. */
+    public record Recalled() implements Outcome {}
+
+    /** It is not this client's any more; {@link LeaseLost.Reason#BROKEN} when it was broken at once. */
     public record Lost(LeaseLost.Reason reason) implements Outcome {}
 }

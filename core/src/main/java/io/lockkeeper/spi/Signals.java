@@ -8,7 +8,7 @@ import io.lockkeeper.LeaseLost;
  * lost. The methods return quickly, throw nothing, and may be called from any thread.
  */
 public interface Signals {
-    /** A queued claim was granted. */
+    /** A queued claim was granted, as the store itself says: the engine believes it. */
     void granted(ClaimId claim, Answer.Granted grant);
 
     /** The hold is being broken: stop, then release it to acknowledge. */
@@ -17,12 +17,21 @@ public interface Signals {
     /** The hold has ended without a release. */
     void lost(ClaimId claim, LeaseLost.Reason reason);
 
+    /**
+     * Something may have happened to this claim, queued or held: the engine asks the store. A message that others could have
+     * sent, as on a channel that they may write to, is passed on in this way, so that a forged one does no harm.
+     */
+    void changed(ClaimId claim);
+
     /** The latch of this name has reached zero. */
     void opened(String latch);
 
     /** The client's session has ended, and with it all its holds and queued claims. */
     void sessionLost(String why);
 
-    /** Signals may have been lost, as after a reconnect: look again at everything that is queued. */
+    /**
+     * Signals may have been lost, as after a reconnect, and the store may have lost its data: look again at everything that is
+     * queued or held.
+     */
     void missed();
 }

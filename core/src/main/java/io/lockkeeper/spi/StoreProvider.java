@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.spi;
 
+import java.util.List;
 import java.util.Set;
 
 /** Makes stores from URLs. Found with {@link java.util.ServiceLoader}. */
@@ -14,4 +15,14 @@ public interface StoreProvider {
      * @throws IllegalArgumentException when the URL is wrong; no I/O has been done then
      */
     LockStore open(StoreUrl url);
+
+    /**
+     * The statements that make what the store at this URL needs and would otherwise create on demand, such as tables. No I/O.
+     * Built-in: none.
+     *
+     * @throws IllegalArgumentException when the URL is wrong
+     */
+    default List<String> ddl(StoreUrl url) {
+        return List.of();
+    }
 }

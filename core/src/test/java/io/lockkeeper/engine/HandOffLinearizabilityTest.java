@@ -48,9 +48,7 @@ public class HandOffLinearizabilityTest {
 
     @Validate
     public void nothingIsLeft() {
-        if (small.core.size() != 0
-                || !small.keeper.renewer().holds().isEmpty()
-                || !small.keeper.renewer().queued().isEmpty()) {
+        if (small.core.size() != 0 || !small.keeper.claims().all().isEmpty()) {
             throw new IllegalStateException("something is left");
         }
     }

@@ -219,38 +219,6 @@ final class LastMomentTest {
         assertFree();
     }
 
-    /** The future is cancelled when it has no queue yet that it could leave. */
-    @Test
-    void aCancelBeforeTheQueueIsEnteredLeavesTheQueueTheSame() throws Exception {
-        Lease first = holders.lock("x").acquire();
-        AtomicReference<CompletableFuture<Lease>> future = new AtomicReference<>();
-        CountDownLatch known = new CountDownLatch(1);
-        CountDownLatch through = new CountDownLatch(1);
-        AtomicInteger times = new AtomicInteger();
-        beforeStep.set((step, args) -> {
-            // The queue that is made for the future asks for its lane, on a thread of the lane.
-            if (step.equals("lane")
-                    && Thread.currentThread().getName().contains("-step-")
-                    && times.getAndIncrement() == 0) {
-                await(known);
-                future.get().cancel(false);
-                CountDownLatch behind = new CountDownLatch(1);
-                waiters.keeper.lanes().execute(core, behind::countDown); // what the cancel has started is before it
-                await(behind);
-                LockSupport.parkNanos(5_000_000);
-                through.countDown();
-            }
-        });
-        future.set(waiters.lock("x").acquireAsync());
-        known.countDown();
-        await(through);
-        TimeUnit.MILLISECONDS.sleep(20); // for a claim that should not be made, or not stay
-        waiters.assertNothingIsLeftHere();
-        Rig.await("nobody is queued", () -> queued() == 0);
-        assertThat(first.release()).isTrue();
-        assertFree();
-    }
-
     private static void await(CountDownLatch latch) {
         try {
             assertThat(latch.await(Race.LONG_SECONDS, TimeUnit.SECONDS)).isTrue();

@@ -99,11 +99,11 @@ final class LossRaceTest {
         KeeperLock lock = rig.lock("x");
         for (int i = 0; i < ROUNDS; i++) {
             Lease lease = lock.acquire();
-            Hold hold = rig.keeper.renewer().holds().get(0);
+            Hold hold = rig.hold();
             AtomicInteger actions = new AtomicInteger();
             lease.onLost(lost -> actions.incrementAndGet());
             List<Object> results = race.run(lease::release, lease::release, () -> {
-                rig.keeper.lost(hold.grant.claim().id(), Reason.BROKEN);
+                rig.keeper.claims().lost(hold.grant.claim().id(), Reason.BROKEN);
                 return lease.isValid();
             });
             boolean released = results.get(0).equals(true);
@@ -124,14 +124,14 @@ final class LossRaceTest {
         KeeperLock lock = rig.lock("x");
         for (int i = 0; i < ROUNDS; i++) {
             Lease lease = lock.acquire();
-            Hold hold = rig.keeper.renewer().holds().get(0);
+            Hold hold = rig.hold();
             List<Object> results = race.run(
                     lease::release,
                     () -> {
                         hold.runOut(Reason.EXPIRED);
                         return lease.isValid();
                     },
-                    () -> rig.keeper.renewer().run(hold.tellAt) > 0);
+                    () -> rig.keeper.renewer().run(hold.validity.deadline()) > 0);
             assertThat(results.get(1)).isEqualTo(false);
             assertEnded(lease, results.get(0).equals(true));
             rig.assertNothingIsLeft();
@@ -144,9 +144,9 @@ final class LossRaceTest {
         KeeperLock lock = rig.lock("x");
         for (int i = 0; i < ROUNDS; i++) {
             Lease lease = lock.acquire();
-            Hold hold = rig.keeper.renewer().holds().get(0);
+            Hold hold = rig.hold();
             List<Object> results = race.run(lease::release, () -> {
-                hold.renewAt = 0;
+                hold.validity.renewAt(0);
                 rig.keeper.renewer().run(rig.keeper.ticker().nanos());
                 return true;
             });
@@ -161,9 +161,9 @@ final class LossRaceTest {
         KeeperLock lock = rig.lock("x");
         for (int i = 0; i < ROUNDS; i++) {
             Lease first = lock.acquire();
-            Hold hold = rig.keeper.renewer().holds().get(0);
+            Hold hold = rig.hold();
             List<Object> results = race.run(first::release, lock::acquire, () -> {
-                hold.renewAt = 0;
+                hold.validity.renewAt(0);
                 rig.keeper.renewer().run(rig.keeper.ticker().nanos());
                 return true;
             });

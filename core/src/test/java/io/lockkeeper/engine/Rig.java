@@ -12,6 +12,7 @@ import io.lockkeeper.spi.LockStore;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +31,32 @@ final class Rig implements AutoCloseable {
     }
 
     Rig(MemoryCore core, LockStore store, @Nullable KeeperListener listener) {
+        this(core, store, config(listener, null, Duration.ofSeconds(1), false));
+    }
+
+    /** On a store that is closed with the keeper, if that is wanted, and whose steps may take that long. */
+    Rig(MemoryCore core, LockStore store, Duration operationTimeout, boolean closesStore) {
+        this(core, store, config(null, null, operationTimeout, closesStore));
+    }
+
+    /** With an executor for the user's code. */
+    Rig(Executor executor) {
+        this(MemoryCore.system(), executor, Duration.ofSeconds(1));
+    }
+
+    private Rig(MemoryCore core, Executor executor, Duration operationTimeout) {
+        this(core, new MemoryStore(core), config(null, executor, operationTimeout, false));
+    }
+
+    private Rig(MemoryCore core, LockStore store, Config config) {
         this.core = core;
-        this.keeper = new Keeper(
-                store,
-                new Config(
-                        "rig",
-                        LockOptions.defaults(),
-                        listener,
-                        null,
-                        Duration.ofSeconds(1),
-                        Duration.ofSeconds(10),
-                        false,
-                        false));
+        this.keeper = new Keeper(store, config);
+    }
+
+    private static Config config(
+            @Nullable KeeperListener listener, @Nullable Executor executor, Duration timeout, boolean closesStore) {
+        return new Config(
+                "rig", LockOptions.defaults(), listener, executor, timeout, Duration.ofSeconds(10), closesStore, false);
     }
 
     KeeperLock lock(String name) {
@@ -56,6 +71,11 @@ final class Rig implements AutoCloseable {
         return new KeeperLock(keeper, name, Mode.SHARED, LockOptions.defaults());
     }
 
+    /** The only hold that there is. */
+    Hold hold() {
+        return keeper.claims().all().iterator().next().hold;
+    }
+
     /** Nothing is left of all that was done: no hold, no queue, no claim, here or in the store. */
     void assertNothingIsLeft() throws Exception {
         assertNothingIsLeftHere();
@@ -63,10 +83,8 @@ final class Rig implements AutoCloseable {
     }
 
     void assertNothingIsLeftHere() throws Exception {
-        await("no hold is left in the renewer", () -> keeper.renewer().holds().isEmpty());
-        await("no claim is left in the renewer", () -> keeper.renewer().queued().isEmpty());
+        await("no claim is left", () -> keeper.claims().all().isEmpty());
         await("no local queue is left", () -> map("queues").isEmpty());
-        await("no pending claim is left", () -> map("pending").isEmpty());
     }
 
     private Map<?, ?> map(String field) {

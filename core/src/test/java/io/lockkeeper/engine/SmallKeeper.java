@@ -55,7 +55,10 @@ final class SmallKeeper {
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(10),
                         false,
-                        false));
+                        false),
+                new Threads("c", task -> {
+                    throw new OutOfMemoryError("no other threads here");
+                }));
         keeper.timer().close();
     }
 

@@ -31,7 +31,7 @@ final class TimerTest {
     }
 
     private Timer start(Timer.Pass pass) {
-        Timer created = new Timer(ticker, pass, "test");
+        Timer created = new Timer(ticker, pass, new Threads("test"));
         timer.set(created);
         return created;
     }
@@ -88,6 +88,35 @@ final class TimerTest {
             throw new AssertionError("a task that fails");
         });
         created.schedule(now + 1, done::countDown);
+        assertThat(await(done)).isTrue();
+    }
+
+    /** A pass looks at everything that is held: what is scheduled, a timeout perhaps, must not cost one each time. */
+    @Test
+    void tasksRunWithoutAPass() throws Exception {
+        AtomicInteger passes = new AtomicInteger();
+        Timer created = start(now -> {
+            passes.incrementAndGet();
+            return now + FAR;
+        });
+        runTasks(created);
+        assertThat(passes).as("nobody has asked for a pass").hasValue(0);
+        created.wakeBy(0);
+        Rig.await("the pass that was asked for", () -> passes.get() == 1);
+        runTasks(created);
+        created.wakeBy(ticker.nanos() + 2 * FAR);
+        runTasks(created);
+        assertThat(passes).as("the next is not due").hasValue(1);
+        created.wakeBy(ticker.nanos());
+        Rig.await("another that was asked for", () -> passes.get() == 2);
+    }
+
+    private void runTasks(Timer created) throws Exception {
+        CountDownLatch done = new CountDownLatch(100);
+        long now = ticker.nanos();
+        for (int i = 0; i < 100; i++) {
+            created.schedule(now + i * 100_000L, done::countDown);
+        }
         assertThat(await(done)).isTrue();
     }
 

@@ -43,7 +43,7 @@ final class ModelBreakTest {
     void aRecalledHoldIsNotRenewed() {
         bench.breakHold(held.token(), Duration.ZERO, false);
         bench.pass(1_000);
-        assertThat(bench.renew(held, Duration.ofHours(1))).isEqualTo(new Renewal.Lost(Reason.BROKEN));
+        assertThat(bench.renew(held, Duration.ofHours(1))).isEqualTo(new Renewal.Recalled());
         bench.pass(Bench.LEASE.toMillis() - 1_001);
         assertThat(nextIsIn()).isFalse();
         bench.pass(1);
@@ -92,6 +92,18 @@ final class ModelBreakTest {
         assertThat(bench.signals).contains(new Signal.Lost(held.claim().id(), Reason.BROKEN));
         assertThat(bench.told(next).token()).isGreaterThan(held.token() + Bench.BLOCK - 1);
         assertThat(bench.release(held)).isFalse();
+    }
+
+    @Test
+    void whoWasBrokenAtOnceHearsSoUntilItsLeaseWouldHaveEnded() {
+        bench.breakHold(held.token(), Duration.ZERO, true);
+        bench.withdraw(next);
+        bench.pass(Bench.LEASE.toMillis() - 1);
+        assertThat(bench.renew(held, Bench.LEASE)).isEqualTo(new Renewal.Lost(Reason.BROKEN));
+        assertThat(bench.renew(held, Bench.LEASE)).as("again").isEqualTo(new Renewal.Lost(Reason.BROKEN));
+        bench.pass(1);
+        assertThat(bench.renew(held, Bench.LEASE)).isEqualTo(new Renewal.Lost(Reason.EXPIRED));
+        assertThat(bench.model.size()).as("nothing is left of it").isZero();
     }
 
     @Test

@@ -202,7 +202,9 @@ final class ModelHandOverTest {
         Claim alive = queued(bench.writer("b"));
         Claim third = queued(bench.claim("dead", "x", delayed));
         bench.release(first);
-        bench.pass(FIRST.toMillis());
+        bench.pass(1);
+        assertThat(bench.refresh(alive)).isInstanceOf(Answer.Queued.class);
+        bench.pass(FIRST.toMillis() - 1);
         assertThat(bench.refresh(alive)).as("stalled once, for the first lease").isInstanceOf(Answer.Granted.class);
         assertThat(((Answer.Refused) bench.refresh(second)).why()).isEqualTo(Answer.Why.GONE);
         assertThat(((Answer.Refused) bench.refresh(third)).why()).isEqualTo(Answer.Why.GONE);

@@ -37,8 +37,18 @@ final class QuorumSimulationTest {
     private static final QuorumOptions OPTIONS =
             new QuorumOptions(Duration.ofMillis(250), Duration.ofSeconds(5), Duration.ofSeconds(1));
 
-    /** What goes wrong besides messages. */
-    private record Faults(boolean memory, boolean clocksBack, boolean clocksAhead) {}
+    /**
+     * What goes wrong besides messages.
+     *
+     * @param shortLived clients are replaced all the time, so that none of them lives for as long as a member sits out
+     * @param wrongAfterRestart the clocks of a minority jump far ahead and back while they sit out
+     */
+    private record Faults(
+            boolean memory, boolean clocksBack, boolean clocksAhead, boolean shortLived, boolean wrongAfterRestart) {
+        Faults(boolean memory, boolean clocksBack, boolean clocksAhead) {
+            this(memory, clocksBack, clocksAhead, false, false);
+        }
+    }
 
     /** What is seen by one who watches all clients. */
     private static final class Witness {
@@ -47,7 +57,11 @@ final class QuorumSimulationTest {
         private final Set<Long> tokens = new HashSet<>();
         private long lastExclusive;
         private long lastOfAny;
+        private @Nullable SimulatedMember forgot;
         int acquisitions;
+
+        /** How often a member lost its memory after another one had sat out. */
+        int satOut;
 
         private static final class Held {
             final Mode mode;
@@ -96,15 +110,14 @@ final class QuorumSimulationTest {
         Witness witness = new Witness(!faults.clocksAhead);
         for (int c = 0; c < 3; c++) {
             int number = c;
-            QuorumStore store = simulation.connect(OPTIONS);
             Random random = new Random(seed * 31 + c);
-            simulation.client(() -> play(simulation, store, "client" + number, random, witness));
+            simulation.client(() -> play(simulation, "client" + number, random, witness, faults.shortLived));
         }
-        simulation.run(STEPS, 60, () -> mischief(simulation, faults));
+        simulation.run(STEPS, 60, () -> mischief(simulation, faults, witness));
         return witness;
     }
 
-    private static void mischief(Simulation simulation, Faults faults) {
+    private static void mischief(Simulation simulation, Faults faults, Witness witness) {
         Random random = simulation.random();
         List<SimulatedMember> members = simulation.members();
         SimulatedMember one = members.get(random.nextInt(members.size()));
@@ -113,6 +126,8 @@ final class QuorumSimulationTest {
         if (dice == 0 && faults.memory) {
             long others = members.stream().filter(m -> m != one && !m.counts()).count();
             if (others + 1 <= minority) {
+                witness.satOut += witness.forgot != null && witness.forgot != one && members.size() == 3 ? 1 : 0;
+                witness.forgot = one;
                 one.loseMemory();
             }
         } else if (dice == 1 && faults.clocksBack) {
@@ -125,16 +140,25 @@ final class QuorumSimulationTest {
             if (one.hasBeenAhead() || others + 1 <= minority) {
                 one.jumpAheadOrBack(Duration.ofMinutes(5));
             }
+        } else if (dice == 3 && faults.wrongAfterRestart) {
+            long others =
+                    members.stream().filter(m -> m != one && m.hasBeenAhead()).count();
+            if (one.isAhead() || (!one.counts() && others + 1 <= minority)) {
+                one.jumpAheadOrBack(Duration.ofMinutes(5));
+            }
         }
     }
 
     /** Acquires, renews, releases or forgets, again and again. */
-    private static void play(Simulation simulation, QuorumStore store, String id, Random random, Witness witness) {
+    private static void play(Simulation simulation, String id, Random random, Witness witness, boolean shortLived) {
+        QuorumStore store = simulation.connect(OPTIONS);
         for (int n = 1; n <= 40; n++) {
             simulation.rest(Duration.ofMillis(random.nextInt(60)));
+            store = shortLived ? simulation.connect(OPTIONS) : store;
             Mode mode = random.nextInt(3) == 0 ? Mode.SHARED : Mode.EXCLUSIVE;
             Duration lease = Duration.ofMillis(1_000 + random.nextInt(2_000));
-            Terms terms = new Terms(mode, 1, 0, lease, Duration.ZERO, Duration.ofSeconds(1), 4, true, id, "");
+            Terms terms =
+                    new Terms(mode, 1, 0, lease, Duration.ZERO, Duration.ofSeconds(1), 4, random.nextBoolean(), id, "");
             long began = simulation.now();
             Claim claim =
                     new Claim("a", new ClaimId(id, n), terms, store.time(store).plusMicros(2_000_000), false);
@@ -184,9 +208,12 @@ final class QuorumSimulationTest {
 
     private static void runAll(int size, Faults faults) {
         int acquisitions = 0;
+        int satOut = 0;
         for (long seed = 0; seed < RUNS; seed++) {
             try {
-                acquisitions += run(seed, size, faults, null).acquisitions;
+                Witness witness = run(seed, size, faults, null);
+                acquisitions += witness.acquisitions;
+                satOut += witness.satOut;
             } catch (AssertionError e) {
                 throw new AssertionError("seed " + seed, e);
             }
@@ -194,6 +221,9 @@ final class QuorumSimulationTest {
         assertThat(acquisitions)
                 .as("acquisitions, so that this proves something")
                 .isGreaterThan(3 * RUNS);
+        if (faults.memory && size == 3) {
+            assertThat(satOut).as("members that have sat out").isPositive();
+        }
     }
 
     @ParameterizedTest
@@ -206,6 +236,18 @@ final class QuorumSimulationTest {
     @ValueSource(ints = {3, 4, 5})
     void norWhenMembersLoseTheirMemoryAndClocksGoBack(int size) {
         runAll(size, new Faults(true, true, false));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void norWhenClientsThatLiveForAMomentSitOutTogether(int size) {
+        runAll(size, new Faults(true, true, false, true, false));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void norWhenTheirClocksAreWrongAfterTheRestart(int size) {
+        runAll(size, new Faults(true, false, false, true, true));
     }
 
     @ParameterizedTest

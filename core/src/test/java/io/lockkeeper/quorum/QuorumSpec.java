@@ -33,6 +33,12 @@ final class QuorumSpec {
         NO_PROVISIONAL_MARKER,
         /** It is over too soon. */
         SITS_OUT_TOO_SHORT,
+        /** Clients that sit out together go by the clock of the member that sits out. */
+        DATED_BY_ITS_OWN_CLOCK,
+        /** They go by any clock that they hear. */
+        DATED_BY_ANY_CLOCK,
+        /** What they have noted is found again after another loss. */
+        DATE_OUTLIVES_THE_MARKER,
         /** A renewal that one member answers is enough. */
         RENEWS_WITHOUT_MAJORITY,
         /** Validity counts from when the answer comes. */
@@ -80,8 +86,18 @@ final class QuorumSpec {
      * @param looksAtOnce whether a marker is looked for in the same step as the claim, or in another one
      * @param losses how often a member loses its memory; {@link #ALWAYS} for no bound
      * @param lease how long a lease is, in ticks; sitting out takes one more
+     * @param together whether clients live for a moment, so that what they see of a member that sits out has to be noted
+     *     there; and the clock of one member is ahead now and then. What that does to leases and tokens is left out: it is
+     *     about the time that members sit out
      */
-    record Scope(boolean renews, boolean looksAtOnce, int losses, int lease) {}
+    record Scope(boolean renews, boolean looksAtOnce, int losses, int lease, boolean together) {
+        Scope(boolean renews, boolean looksAtOnce, int losses, int lease) {
+            this(renews, looksAtOnce, losses, lease, false);
+        }
+    }
+
+    /** Not noted yet. */
+    private static final int UNDATED = -99;
 
     private final Variant variant;
     private final Scope scope;
@@ -101,6 +117,12 @@ final class QuorumSpec {
     /** How long the client has seen the member's provisional marker; -1 when it has not seen this one. */
     private final int[][] out = new int[CLIENTS][MEMBERS];
 
+    /** How long ago the member's provisional marker was dated, less what the clock showed by which it was. */
+    private final int[] since = new int[MEMBERS];
+
+    /** By how much a member's clock is ahead. */
+    private final int[] clock = new int[MEMBERS];
+
     /** What is wrong with this state; null when nothing is. */
     @Nullable
     String wrong;
@@ -115,6 +137,7 @@ final class QuorumSpec {
         this.losses = scope.losses;
         Arrays.fill(marker, FINAL);
         Arrays.fill(floor, -1);
+        Arrays.fill(since, UNDATED);
         for (int c = 0; c < CLIENTS; c++) {
             Arrays.fill(out[c], -1);
         }
@@ -132,6 +155,8 @@ final class QuorumSpec {
             {o.left, left},
             {o.floor, floor},
             {o.marker, marker},
+            {o.since, since},
+            {o.clock, clock},
             {o.phase, phase},
             {o.token, token},
             {o.roundAge, roundAge}
@@ -157,11 +182,12 @@ final class QuorumSpec {
         for (int m = 0; m < MEMBERS; m++) {
             int who = holder[m] == FREE || holder[m] == STALE ? holder[m] : clients[holder[m] - 1] + 1;
             long column = mix(mix(mix(mix(1, who), left[m]), floor[m]), marker[m]);
+            column = scope.together ? mix(mix(column, since[m]), clock[m]) : column;
             for (int c : clients) {
                 // While it holds the member, it was offered what the floor says; a final marker ends all sitting out.
                 int offer = holder[m] == c + 1 ? 0 : offered[c][m];
-                int since = marker[m] == FINAL && variant != Variant.NO_PROVISIONAL_MARKER ? -1 : out[c][m];
-                column = mix(mix(mix(mix(column, knows[c][m]), offer), surely[c][m]), since);
+                int seen = marker[m] == FINAL && variant != Variant.NO_PROVISIONAL_MARKER ? -1 : out[c][m];
+                column = mix(mix(mix(mix(column, knows[c][m]), offer), surely[c][m]), seen);
             }
             columns[m] = column;
         }
@@ -198,6 +224,10 @@ final class QuorumSpec {
             int member = m;
             if (losses > 0 && othersCount(m)) {
                 to(all, "member " + m + " loses its memory", s -> s.lose(member));
+            }
+            if (scope.together && (clock[m] != 0 || Arrays.stream(clock).allMatch(ahead -> ahead == 0))) {
+                // By as much as a member sits out: no more can come of more.
+                to(all, "member " + m + " jumps", s -> s.clock[member] = clock[member] == 0 ? scope.lease + 1 : 0);
             }
         }
         for (int c = 0; c < CLIENTS; c++) {
@@ -284,6 +314,7 @@ final class QuorumSpec {
             left[m] = Math.max(0, left[m] - 1);
             holder[m] = left[m] == 0 ? FREE : holder[m];
             floor[m] = Math.max(-1, floor[m] - TOKENS_A_TICK);
+            since[m] = since[m] == UNDATED ? UNDATED : Math.min(scope.lease + 1, since[m] + 1);
         }
         lastToken = older(lastToken);
         for (int c = 0; c < CLIENTS; c++) {
@@ -320,6 +351,7 @@ final class QuorumSpec {
         left[m] = 0;
         floor[m] = -1;
         marker[m] = BLANK;
+        since[m] = variant == Variant.DATE_OUTLIVES_THE_MARKER ? since[m] : UNDATED;
         for (int c = 0; c < CLIENTS && variant != Variant.NO_PROVISIONAL_MARKER; c++) {
             out[c][m] = -1;
         }
@@ -341,19 +373,62 @@ final class QuorumSpec {
 
     private void look(int c, int m) {
         marker[m] = marker[m] == BLANK ? PROVISIONAL : marker[m];
-        if (marker[m] == PROVISIONAL) {
+        if (marker[m] == PROVISIONAL && scope.together) {
+            since[m] = since[m] == UNDATED ? -earliest(m) : since[m];
+            marker[m] = since[m] + latest(m) > scope.lease ? FINAL : PROVISIONAL;
+        } else if (marker[m] == PROVISIONAL) {
             out[c][m] = Math.max(0, out[c][m]);
             if (out[c][m] >= (variant == Variant.SITS_OUT_TOO_SHORT ? scope.lease - 1 : scope.lease + 1)) {
                 marker[m] = FINAL;
             }
         }
         if (marker[m] == FINAL) {
+            since[m] = variant == Variant.DATE_OUTLIVES_THE_MARKER ? since[m] : UNDATED; // nobody asks any more
             out[c][m] = variant == Variant.NO_PROVISIONAL_MARKER ? out[c][m] : -1;
             knows[c][m] = knows[c][m] == GRANTED ? COUNTED : LOOKED;
         } else {
             knows[c][m] = NONE;
             offered[c][m] = 0;
         }
+    }
+
+    /** The earliest time that somebody may date a member's marker with, whoever else it has heard. */
+    private int earliest(int m) {
+        int earliest = Integer.MAX_VALUE;
+        for (int[] heard : heardWith(m)) {
+            Arrays.sort(heard);
+            earliest = Math.min(
+                    earliest,
+                    switch (variant) {
+                        case DATED_BY_ITS_OWN_CLOCK -> clock[m];
+                        case DATED_BY_ANY_CLOCK -> heard[0];
+                        default -> heard[MAJORITY - 1];
+                    });
+        }
+        return earliest;
+    }
+
+    /** The latest time that somebody may believe it is, whoever it has heard. */
+    private int latest(int m) {
+        int latest = Integer.MIN_VALUE;
+        for (int[] heard : heardWith(m)) {
+            Arrays.sort(heard);
+            latest = Math.max(
+                    latest,
+                    switch (variant) {
+                        case DATED_BY_ITS_OWN_CLOCK -> clock[m];
+                        case DATED_BY_ANY_CLOCK -> heard[heard.length - 1];
+                        default -> heard[heard.length - MAJORITY];
+                    });
+        }
+        return latest;
+    }
+
+    /** The clocks of all members, or of this and one other. */
+    private List<int[]> heardWith(int m) {
+        int next = (m + 1) % MEMBERS;
+        int last = (m + 2) % MEMBERS;
+        return List.of(clock.clone(), new int[] {clock[m], clock[next]}, new int[] {clock[m], clock[last]});
     }
 
     private void choose(int c) {

@@ -110,6 +110,10 @@ final class SimulatedMember implements LockStore {
         hasBeenAhead = true;
     }
 
+    boolean isAhead() {
+        return ahead;
+    }
+
     /** Whether its clock is ahead or has been: then its tokens still are, until the clocks of the others have come up. */
     boolean hasBeenAhead() {
         return hasBeenAhead;

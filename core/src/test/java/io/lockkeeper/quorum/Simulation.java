@@ -118,7 +118,8 @@ final class Simulation {
                 return step -> onTheirWay.add(new Task(member, step));
             }
         };
-        return new QuorumStore(openers, members.get(0).guarantees(), ticker(), Duration.ZERO, options, network, false);
+        return new QuorumStore(
+                openers, members.get(0).guarantees(), ticker(), Duration.ZERO, options, network, Duration.ZERO, false);
     }
 
     void client(Runnable script) {

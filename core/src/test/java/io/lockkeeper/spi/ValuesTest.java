@@ -77,6 +77,16 @@ final class ValuesTest {
     }
 
     @Test
+    void aClaimMayBeSilentForItsFirstLeaseAndNotLessThanASecond() {
+        assertThat(terms(Mode.EXCLUSIVE, 0, Duration.ofSeconds(30)).allowedSilence())
+                .isEqualTo(Duration.ofSeconds(3));
+        assertThat(terms(Mode.EXCLUSIVE, 0, Duration.ofSeconds(2)).allowedSilence())
+                .isEqualTo(Duration.ofSeconds(2));
+        assertThat(terms(Mode.EXCLUSIVE, 0, Duration.ofMillis(100)).allowedSilence())
+                .isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
     void locksAgreeWithLocksAndSemaphoresWithTheirLimit() {
         Duration lease = Duration.ofSeconds(1);
         assertThat(terms(Mode.EXCLUSIVE, 0, lease).agreesWith(terms(Mode.SHARED, 0, lease)))

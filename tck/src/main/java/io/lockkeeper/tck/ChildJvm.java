@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -35,10 +36,19 @@ final class ChildJvm implements AutoCloseable {
 
     /** Starts one with this JVM's own java and class path; {@link #ready()} waits until it has connected. */
     ChildJvm(String url, Duration patience, boolean releaseOnShutdown) throws IOException {
+        this(List.of(), classPath(), url, patience, releaseOnShutdown);
+    }
+
+    /** Starts one by way of a command that becomes what it is given to run, as {@code setpriv} and {@code nice} do. */
+    ChildJvm(List<String> by, String classPath, String url, Duration patience, boolean releaseOnShutdown)
+            throws IOException {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        ProcessBuilder builder = new ProcessBuilder(
-                java.toString(), "-Xmx128m", "-Xss512k", "-XX:TieredStopAtLevel=1", ChildMain.class.getName());
-        builder.environment().put("CLASSPATH", classPath());
+        List<String> command = new ArrayList<>(by);
+        command.addAll(List.of(java.toString(), "-Xmx128m", "-Xss512k", "-XX:TieredStopAtLevel=1"));
+        command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr")); // what the JVM says is no answer
+        command.add(ChildMain.class.getName());
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("CLASSPATH", classPath);
         process = builder.start();
         commands = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
         read(process.getInputStream(), answers::add);
@@ -46,7 +56,12 @@ final class ChildJvm implements AutoCloseable {
         send(url, String.valueOf(patience.toMillis()), String.valueOf(releaseOnShutdown));
     }
 
-    private static String classPath() {
+    long pid() {
+        return process.pid();
+    }
+
+    /** The class path of this JVM, its modules included. */
+    static String classPath() {
         String modules = System.getProperty("jdk.module.path", "");
         String classes = System.getProperty("java.class.path", "");
         return modules.isEmpty() ? classes : modules + File.pathSeparator + classes;

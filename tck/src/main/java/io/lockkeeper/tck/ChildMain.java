@@ -40,16 +40,18 @@ public final class ChildMain {
         volatile Thread thread = Thread.currentThread();
 
         void begin(Callable<Lease> acquisition) {
-            thread = daemon(() -> {
-                try {
-                    lease.complete(acquisition.call().onLost(lost -> {
-                        told.incrementAndGet();
-                        loss.complete(lost);
-                    }));
-                } catch (Exception e) {
-                    lease.completeExceptionally(e);
-                }
-            });
+            thread = daemon(() -> acquire(acquisition));
+        }
+
+        void acquire(Callable<Lease> acquisition) {
+            try {
+                lease.complete(acquisition.call().onLost(lost -> {
+                    told.incrementAndGet();
+                    loss.complete(lost);
+                }));
+            } catch (Exception e) {
+                lease.completeExceptionally(e);
+            }
         }
     }
 
@@ -91,6 +93,10 @@ public final class ChildMain {
         try {
             return switch (words[0]) {
                 case "acquire" -> acquire(words[1], words[2], millis(words[3]), millis(words[4]));
+                case "hold" -> hold(words[1], words[2], millis(words[3]));
+                case "begin" -> begin(words[1]);
+                case "future" -> future(words[1]);
+                case "thread" -> thread();
                 case "permits" -> permits(words[1], words[2], Integer.parseInt(words[3]), millis(words[4]));
                 case "await" -> "held " + await(attempt(words[1]).lease).token();
                 case "state" -> state(attempt(words[1]));
@@ -124,6 +130,38 @@ public final class ChildMain {
         return "begun";
     }
 
+    /** Acquires a lock that is free, on the thread that answers commands: that takes no new one. */
+    private String hold(String key, String name, Duration lease) throws Exception {
+        Attempt attempt = attempt(key);
+        attempt.acquire(keeper.lock(name, LockOptions.defaults().lease(lease))::acquire);
+        return "held " + await(attempt.lease).token();
+    }
+
+    /** Acquires a lock with a future, and releases it in a callback, on whatever threads the keeper has for that. */
+    private String future(String name) throws Exception {
+        return "released " + await(keeper.lock(name).acquireAsync().thenApplyAsync(Lease::release, ChildMain::daemon));
+    }
+
+    /** Asks for a lock with a future; says whether that could be begun. */
+    private String begin(String name) {
+        try {
+            CompletableFuture<Lease> unused = keeper.lock(name).acquireAsync();
+            return "begun";
+        } catch (OutOfMemoryError e) {
+            return "refused";
+        }
+    }
+
+    /** Whether this process gets another thread. */
+    private static String thread() throws InterruptedException {
+        try {
+            daemon(() -> {}).join();
+            return "started";
+        } catch (OutOfMemoryError e) {
+            return "refused";
+        }
+    }
+
     /** Begins to wait for all permits of a semaphore. */
     private String permits(String key, String name, int permits, Duration lease) {
         LockOptions options = LockOptions.defaults().lease(lease);
@@ -145,7 +183,7 @@ public final class ChildMain {
      */
     private static String queued(Thread attempt) throws InterruptedException {
         Contract.await("the claim is answered", () -> Arrays.stream(attempt.getStackTrace())
-                .noneMatch(frame -> frame.getClassName().equals("io.lockkeeper.engine.Steps")));
+                .noneMatch(frame -> frame.getClassName().equals("io.lockkeeper.engine.StoreCalls")));
         return "queued";
     }
 

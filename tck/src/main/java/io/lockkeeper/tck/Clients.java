@@ -104,6 +104,11 @@ final class Clients implements AutoCloseable {
         }
 
         @Override
+        public void changed(ClaimId claim) {
+            hear(new Heard(client, ScriptSignals.CHANGED, claim.toString(), 0));
+        }
+
+        @Override
         public void lost(ClaimId claim, LeaseLost.Reason reason) {
             hear(new Heard(client, "lost " + reason, claim.toString(), 0));
         }

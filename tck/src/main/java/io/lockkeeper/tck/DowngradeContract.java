@@ -14,6 +14,8 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.Mode;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -185,8 +187,8 @@ abstract class DowngradeContract extends ApiContract {
         store.resetCounts();
         deadlock(() -> mine.writeLock().lock());
         deadlock(() -> mine.writeLock().lockInterruptibly());
-        deadlock(() -> mine.writeLock().tryLock());
-        deadlock(() -> mine.writeLock().tryLock(1, TimeUnit.HOURS));
+        assertThat(mine.writeLock().tryLock()).isFalse();
+        assertThat(mine.writeLock().tryLock(1, TimeUnit.HOURS)).isFalse();
         deadlock(() -> mine.writeLock().acquire());
         assertThat(store.count(StepKind.CLAIM)).isZero();
         assertThat(mine.readLock().holdCount()).isOne();
@@ -206,9 +208,71 @@ abstract class DowngradeContract extends ApiContract {
         mine.writeLock().lock();
         mine.writeLock().unlock();
         mine.writeLock().unlock();
-        deadlock(() -> mine.writeLock().tryLock(1, TimeUnit.HOURS));
+        assertThat(mine.writeLock().tryLock(1, TimeUnit.HOURS)).isFalse();
+        deadlock(() -> mine.writeLock().lock());
         mine.readLock().unlock();
         mine.writeLock().lock();
+        mine.writeLock().unlock();
+    }
+
+    @Test
+    void eachTokenThatIsReportedAsAcquiredIsReportedAsEnded() throws Exception {
+        Recorder told = new Recorder();
+        Lockkeeper keeper = closing(Lockkeeper.builder(store()).listener(told).build());
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        for (boolean loses : new boolean[] {false, true, false}) {
+            mine.writeLock().lock();
+            mine.readLock().lock();
+            mine.writeLock().unlock();
+            if (loses) {
+                lose(mine.readLock().lease(), keeper());
+                assertThatExceptionOfType(IllegalMonitorStateException.class)
+                        .isThrownBy(() -> mine.readLock().unlock());
+            } else {
+                mine.readLock().unlock();
+            }
+        }
+        keeper.lock(name("last")).acquire().release();
+        await("all is told", () -> told.events().stream()
+                .anyMatch(e -> e.what().equals("released") && e.name().equals(name("last"))));
+        await("the loss is told", () -> told.kinds().stream().anyMatch(kind -> kind.startsWith("lost")));
+        List<Long> acquired = tokens(told, "acquired");
+        List<Long> ended = new ArrayList<>(tokens(told, "released"));
+        ended.addAll(tokens(told, "lost"));
+        assertThat(acquired).doesNotHaveDuplicates().hasSizeGreaterThanOrEqualTo(4);
+        assertThat(ended).containsExactlyInAnyOrderElementsOf(acquired);
+    }
+
+    private static List<Long> tokens(Recorder told, String what) {
+        return told.events().stream()
+                .filter(e -> e.what().startsWith(what))
+                .map(Recorder.Event::token)
+                .toList();
+    }
+
+    @Test
+    void whoHasLostAReadHoldIsToldSoWhenItAsksToWrite() throws Exception {
+        FaultyStore store = faulty();
+        Lockkeeper keeper = keeper(store);
+        DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
+        mine.readLock().lock();
+        lose(mine.readLock().lease(), keeper());
+        store.resetCounts();
+        List<ThrowingCallable> ways = List.of(
+                () -> mine.writeLock().lock(),
+                () -> mine.writeLock().lockInterruptibly(),
+                () -> mine.writeLock().tryLock(),
+                () -> mine.writeLock().tryLock(1, TimeUnit.HOURS));
+        for (ThrowingCallable way : ways) {
+            assertThatExceptionOfType(LeaseLostException.class).isThrownBy(way);
+        }
+        assertThat(store.count(StepKind.CLAIM)).isZero();
+        assertThatExceptionOfType(IllegalMonitorStateException.class)
+                .isThrownBy(() -> mine.readLock().unlock())
+                .withCauseInstanceOf(LeaseLostException.class);
+        assertThat(mine.writeLock().tryLock(LONG.toSeconds(), TimeUnit.SECONDS))
+                .as("unlocked, the thread may begin again")
+                .isTrue();
         mine.writeLock().unlock();
     }
 

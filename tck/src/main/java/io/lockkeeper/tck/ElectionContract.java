@@ -2,18 +2,26 @@
 package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.lockkeeper.Guarantee;
+import io.lockkeeper.KeeperClosedException;
 import io.lockkeeper.LeaderElection;
 import io.lockkeeper.Lease;
+import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Lockkeeper;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -270,5 +278,78 @@ abstract class ElectionContract extends ApiContract {
                     .isZero();
         }
         assertThat(terms).hasValue(1);
+    }
+
+    /** Whoever closes the keeper first waits for the leader, which must not wait for that in turn. */
+    @Test
+    void aLeaderMayCloseAKeeperThatIsBeingClosed() throws Exception {
+        Lockkeeper keeper = keeper();
+        CountDownLatch leading = new CountDownLatch(1);
+        CompletableFuture<Future<Boolean>> closing = new CompletableFuture<>();
+        CompletableFuture<Boolean> wasFirst = new CompletableFuture<>();
+        closing(keeper.election(name())).start(lease -> {
+            leading.countDown();
+            Future<Boolean> other = closing.join();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                keeper.close();
+                wasFirst.complete(!other.isDone());
+            }
+        });
+        assertThat(leading.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        Future<Boolean> closed = async(() -> {
+            keeper.close();
+            return true;
+        });
+        closing.complete(closed);
+        assertThat(get(wasFirst)).as("the leader's close() has returned first").isTrue();
+        assertThat(get(closed)).isTrue();
+    }
+
+    /** Leaders have 5 s to stop, all together; nobody else waits for them. */
+    @Test
+    void aKeeperThatIsClosedWaitsForAllStubbornLeadersTogether() throws Exception {
+        Lockkeeper keeper = keeper();
+        Lockkeeper other = keeper();
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch leading = new CountDownLatch(3);
+        for (int i = 0; i < 3; i++) {
+            closing(keeper.election(name("e" + i))).start(lease -> {
+                leading.countDown();
+                while (end.getCount() > 0) {
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        // it goes on, as code does that knows no interrupts
+                    }
+                }
+            });
+        }
+        closing(end::countDown); // before the candidates are closed
+        assertThat(leading.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<LeaseLost> told = new CompletableFuture<>();
+        Lease mine = keeper.lock(name("mine")).acquire().onLost(told::complete);
+        Lease taken = other.lock(name("taken")).acquire();
+        Future<Lease> waits = async(() -> keeper.lock(name("taken")).acquire());
+        awaitQueued(other, name("taken"), 1);
+        long begin = System.nanoTime();
+        Future<Boolean> closing = async(() -> {
+            keeper.close();
+            return true;
+        });
+        assertThat(get(told).reason()).isEqualTo(LeaseLost.Reason.CLOSED);
+        assertThat(mine.isValid()).isFalse();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> get(waits))
+                .withCauseInstanceOf(KeeperClosedException.class);
+        awaitFree(other.lock(name("mine")));
+        assertThat(closing.isDone()).as("close() has returned").isFalse();
+        assertThat(get(closing)).isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(10));
+        for (int i = 0; i < 3; i++) {
+            awaitFree(other.lock(name("e" + i)));
+        }
+        assertThat(taken.release()).isTrue();
     }
 }

@@ -23,6 +23,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -129,12 +130,21 @@ abstract class FaultContract extends Contract {
     }
 
     /** Waits in the queue to get in. */
-    final Future<Entry> queue(DistributedLock lock) {
-        return async(() -> {
+    final Future<Entry> queue(DistributedLock lock) throws InterruptedException {
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        Future<Entry> entering = async(() -> {
+            thread.set(Thread.currentThread());
             Lease lease = lock.acquire();
             held.add(lease);
             return new Entry(lease, System.nanoTime());
         });
+        await("it waits", () -> entering.isDone() || isWaiting(thread.get()));
+        return entering;
+    }
+
+    private static boolean isWaiting(@Nullable Thread thread) {
+        return thread != null
+                && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
     }
 
     /** Asserts that so much time has passed between two moments, but for what clocks may differ. */

@@ -7,8 +7,11 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.testkit.FaultyStore;
+import io.lockkeeper.testkit.fleet.Load;
+import io.lockkeeper.testkit.fleet.RandomUser;
 import io.lockkeeper.testkit.history.History;
 import io.lockkeeper.testkit.history.HistoryChecker;
+import io.lockkeeper.testkit.history.HistoryMode;
 import io.lockkeeper.testkit.history.Rule;
 import io.lockkeeper.testkit.history.Violation;
 import java.time.Duration;
@@ -33,21 +36,21 @@ import java.util.stream.Collectors;
  * valid is never refused as stale, a store that does not fail is never called unavailable, and in the end everything can
  * be had again.
  */
-final class HistoryRun {
+final class HistoryRun implements Load {
     /** An unlimited wait has ended by then, if it ever does. */
-    static final Duration PATIENT = Duration.ofSeconds(30);
+    private static final Duration PATIENT = Duration.ofSeconds(30);
 
     /** For busy machines. */
     private static final Duration SLACK = Duration.ofSeconds(20);
 
-    static final int PERMITS = 3;
+    private static final int PERMITS = 3;
 
-    final History history = new History();
-    final Guarantees guarantees;
-    final String lock;
-    final String readWriteLock;
-    final String semaphore;
-    final GuardedStorage storage = new GuardedStorage(history);
+    private final History history = new History();
+    private final Guarantees guarantees;
+    private final String lock;
+    private final String readWriteLock;
+    private final String semaphore;
+    private final GuardedStorage storage = new GuardedStorage(history);
 
     private final List<LockStore> stores;
     private final Random random;
@@ -74,8 +77,48 @@ final class HistoryRun {
         history.declareSemaphore(semaphore, PERMITS);
     }
 
-    /** Whether to go on with another operation, which is thereby counted. */
-    boolean next() {
+    @Override
+    public History history() {
+        return history;
+    }
+
+    @Override
+    public Guarantees guarantees() {
+        return guarantees;
+    }
+
+    @Override
+    public String lock() {
+        return lock;
+    }
+
+    @Override
+    public String readWriteLock() {
+        return readWriteLock;
+    }
+
+    @Override
+    public String semaphore() {
+        return semaphore;
+    }
+
+    @Override
+    public int permits() {
+        return PERMITS;
+    }
+
+    @Override
+    public Duration patient() {
+        return PATIENT;
+    }
+
+    @Override
+    public boolean write(String name, HistoryMode mode, long token) {
+        return storage.write(name, mode, token);
+    }
+
+    @Override
+    public boolean next() {
         return isOn() && operationsLeft.getAndDecrement() > 0;
     }
 
@@ -83,8 +126,8 @@ final class HistoryRun {
         return System.nanoTime() < deadline && complaints.isEmpty() && operationsLeft.get() > 0;
     }
 
-    /** Notes what no rule of the checker covers. */
-    void complain(String what) {
+    @Override
+    public void complain(String what) {
         complaints.add(what);
     }
 
@@ -104,7 +147,7 @@ final class HistoryRun {
                 }
                 for (int t = 0; t < threads; t++) {
                     Random own = new Random(random.nextLong());
-                    workers.add(new HistoryWorker(this, keeper, "keeper" + k + ".thread" + t, own, fails));
+                    workers.add(new RandomUser(this, keeper, "keeper" + k + ".thread" + t, own, fails));
                 }
             }
             chaos.forEach(executor::execute);

@@ -78,7 +78,9 @@ abstract class LockDelayContract extends FaultContract {
 
         LockInfo closed = inspector.inspect(name()).orElseThrow();
         assertThat(closed.closedFor()).isPositive().isLessThanOrEqualTo(FOR_EVER);
-        assertThat(inspector.inspect(name()).orElseThrow().closedFor()).isLessThanOrEqualTo(closed.closedFor());
+        // Not at once everywhere: members of a quorum closed it one after the other, and not always the same ones
+        // answer.
+        await("the delay runs down", () -> closedFor(keeper).compareTo(closed.closedFor()) < 0);
         assertThat(keeper.lock(name(), options).tryAcquire())
                 .as("the old holder")
                 .isEmpty();

@@ -291,8 +291,153 @@ public abstract class LockStoreTck {
     }
 
     @Nested
+    @Order(ALONE)
+    class Nemesis extends NemesisContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
     @Order(4)
     class Histories extends HistoryContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Outages extends OutageContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class MultiLockEnds extends MultiLockEndsContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class UnknownOutcomes extends UnknownOutcomeContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class AbandonedFutures extends AbandonedFutureContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Recovery extends RecoveryContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Upgrades extends UpgradeContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Crowds extends CrowdContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class HostileTexts extends HostileTextContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class PermitHandOn extends PermitHandOnContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Callbacks extends CallbackContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Executors extends ExecutorContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class ClosingPoints extends ClosingPointContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class StepFailures extends StepFailureContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class LossMoments extends LossMomentContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class Notices extends NoticeContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class SlowUserCode extends SlowUserCodeContract {
+        @Override
+        StoreFixture fixture() {
+            return fixture;
+        }
+    }
+
+    @Nested
+    class OutageEnds extends OutageEndsContract {
         @Override
         StoreFixture fixture() {
             return fixture;

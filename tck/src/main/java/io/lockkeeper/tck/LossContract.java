@@ -66,7 +66,7 @@ abstract class LossContract extends FaultContract {
     @Test
     void aHoldThatCannotBeRenewedIsLostAsUnreachable() throws Exception {
         FaultyStore store = faulty();
-        Lease lease = hold(keeper(store).lock(name(), kept()));
+        Lease lease = hold(keeper(store).lock(name(), keptSafely()));
         store.down();
         assertLost(lease, get(lossOf(lease)), Reason.STORE_UNREACHABLE);
     }

@@ -12,7 +12,9 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Terms;
+import io.lockkeeper.testkit.Fate;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.StepKind;
@@ -103,6 +105,7 @@ abstract class LostSignalsContract extends StepContract {
         LockOptions oneSecond = LockOptions.defaults().lease(millis(1_000));
         Attempt sleeper = attempt(patient(deaf, VERY_PATIENT).lock(name(), oneSecond)::acquire);
         awaitWaiters(name(), 1);
+        deaf.down(); // it cannot look either
         assertThat(holder.release()).isTrue();
         awaitIdle(name()); // granted, and not taken up in time
         Lease other = keeper().lock(name(), veryLong()).acquire();
@@ -202,9 +205,12 @@ abstract class LostSignalsContract extends StepContract {
         Attempt waiter = attempt(patient(faulty, VERY_PATIENT).lock(name(), oneSecond)::acquire);
         awaitWaiters(name(), 1);
         faulty.holdSignals();
+        for (int i = 0; i < 1_000; i++) {
+            faulty.fail(StepKind.RENEW); // so that it does not find the grant by looking
+        }
         assertThat(holder.release()).isTrue();
         Lease other = attempt(keeper().lock(name(), veryLong())::acquire).get().orElseThrow();
-        faulty.deliverSignals(); // of a grant that has long been another's
+        faulty.calm(); // and delivers signals of a grant that has long been another's
         awaitWaiters(name(), 1);
         assertThat(waiter.isDone()).as("let in by old news").isFalse();
         assertThat(holders(name())).containsExactly(other.token());
@@ -223,9 +229,9 @@ abstract class LostSignalsContract extends StepContract {
         faulty.holdSignals();
         assertThat(holder.release()).isTrue();
         long granted = System.nanoTime(); // or earlier
-        for (int i = 0; i < 1_000; i++) {
-            faulty.fail(StepKind.RENEW); // so that it cannot be lengthened
-        }
+        // So that it cannot be lengthened; that it is there may be asked.
+        faulty.disturb((kind, argument) ->
+                argument instanceof Renewals batch && !batch.holds().isEmpty() ? Fate.requestLost() : Fate.answered());
         await(
                 "some time passes",
                 () -> System.nanoTime() - granted > Duration.ofMillis(500).toNanos());

@@ -28,6 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Several locks as one in the style of {@code java.util.concurrent}. */
 @SuppressWarnings("LockNotBeforeTry")
@@ -198,6 +200,59 @@ abstract class MultiLockThreadContract extends ApiContract {
         notHeld(all::unlock);
     }
 
+    /** The ways to wait for several locks as a thread. */
+    enum Locks {
+        LOCK,
+        LOCK_INTERRUPTIBLY,
+        TRY_LOCK;
+
+        boolean of(DistributedLock lock) throws InterruptedException {
+            switch (this) {
+                case LOCK -> lock.lock();
+                case LOCK_INTERRUPTIBLY -> lock.lockInterruptibly();
+                case TRY_LOCK -> {
+                    return lock.tryLock(LONG.toSeconds(), TimeUnit.SECONDS);
+                }
+            }
+            return true;
+        }
+    }
+
+    /** What was entered again is not taken again when it is lost: the thread may have relied on it before. */
+    @ParameterizedTest
+    @EnumSource(Locks.class)
+    void whatTheThreadHeldBeforeIsLostWhileTheRestIsAwaited(Locks way) throws Exception {
+        Lockkeeper keeper = keeper();
+        Lockkeeper other = keeper();
+        DistributedLock a =
+                keeper.lock(name("a"), LockOptions.defaults().fixedLease(longer(Duration.ofSeconds(1), keeper)));
+        DistributedLock b = keeper.lock(name("b"));
+        Lease held = other.lock(name("b")).acquire();
+        CompletableFuture<Boolean> entered = new CompletableFuture<>();
+        Future<Boolean> thread = async(() -> {
+            a.lock();
+            entered.complete(true);
+            DistributedLock all = DistributedLock.all(a, b);
+            assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> way.of(all));
+            assertThat(all.holdCount()).isZero();
+            assertThat(b.holdCount()).isZero();
+            notHeld(b::unlock);
+            assertThatExceptionOfType(IllegalMonitorStateException.class)
+                    .isThrownBy(a::unlock)
+                    .withCauseInstanceOf(LeaseLostException.class);
+            assertThatExceptionOfType(IllegalMonitorStateException.class)
+                    .isThrownBy(a::unlock)
+                    .withNoCause();
+            return true;
+        });
+        get(entered);
+        Lease successor = get(other.lock(name("a")).acquireAsync()); // when the lease has ended
+        assertThat(held.release()).isTrue();
+        assertThat(get(thread)).isTrue();
+        awaitFree(other.lock(name("b")));
+        assertThat(successor.release()).as("the successor is left alone").isTrue();
+    }
+
     @Test
     void aReaderCannotWriteByWayOfSeveralLocks() throws Exception {
         Lockkeeper keeper = keeper();
@@ -205,8 +260,8 @@ abstract class MultiLockThreadContract extends ApiContract {
         keeper.readWriteLock(name("b")).readLock().lock();
         DistributedLock all = all(keeper, "ab");
         deadlock(all::lock);
-        deadlock(all::tryLock);
-        deadlock(() -> all.tryLock(1, TimeUnit.HOURS));
+        assertThat(all.tryLock()).isFalse();
+        assertThat(all.tryLock(1, TimeUnit.HOURS)).isFalse();
         assertThat(isFree(keeper().lock(name("a")))).isTrue();
         assertThat(keeper.readWriteLock(name("b")).readLock().holdCount()).isOne();
         keeper.readWriteLock(name("b")).readLock().unlock();

@@ -97,7 +97,8 @@ abstract class OrderContract extends StepContract {
         Lockkeeper b = keeper();
         List<Callable<Lease>> attempts = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            DistributedSemaphore semaphore = (i % 2 == 0 ? a : b).semaphore(name(), 3);
+            DistributedSemaphore semaphore = (i % 2 == 0 ? a : b)
+                    .semaphore(name(), 3, LockOptions.defaults().fair(true));
             int permits = i % 2 == 0 ? 3 : 2; // any two of them together are too many
             attempts.add(() -> semaphore.acquire(permits));
         }

@@ -8,8 +8,11 @@ import java.time.Duration;
  * ended after a pause, and nothing long ever ends; a run that was too slow for that proves nothing.
  *
  * <p>Short patience and a segment together are shorter than a short lease and than a short lock-delay, so that nobody with short
- * patience is still there when a lease or a lock-delay ends:
- * a store that hands over at that very moment and one that does so when it is next asked must not be told apart.
+ * patience is still there when a lease or a lock-delay ends: a store that hands over at that very moment and one that does so
+ * when it is next asked must not be told apart.
+ *
+ * <p>A short lease is not shorter than the shortest {@linkplain io.lockkeeper.spi.Terms#allowedSilence silence}, and ends in a
+ * pause: so after a pause all claims of a short lease have been silent.
  *
  * @param lease short
  * @param patience short, and less than the lease
@@ -38,15 +41,21 @@ record Pace(
         return new Pace(LONG, LONG, LONG, WHOLE, Duration.ZERO, WHOLE, 0);
     }
 
-    /** What is short ends in a pause, on a store that has leases not shorter than so. */
-    static Pace pausing(Duration shortestLease) {
-        Duration least = Duration.ofMillis(900);
+    /**
+     * What is short ends in a pause.
+     *
+     * @param shortestLease of the store
+     * @param hasSessions whether clients have sessions with the store
+     */
+    static Pace pausing(Duration shortestLease, boolean hasSessions) {
+        Duration least = Duration.ofSeconds(1);
         Duration lease = shortestLease.compareTo(least) > 0 ? shortestLease : least;
-        Duration patience = Duration.ofMillis(450);
-        Duration lockDelay = Duration.ofMillis(800);
+        Duration patience = Duration.ofMillis(350);
+        Duration lockDelay = Duration.ofMillis(700);
         Duration segment = Duration.ofMillis(300);
         Duration pause = lease.plus(lockDelay).plusMillis(100);
-        return new Pace(lease, patience, lockDelay, segment, pause, lease.equals(least) ? WHOLE : LONG, 1);
+        Duration whole = lease.equals(least) && !hasSessions ? WHOLE : LONG;
+        return new Pace(lease, patience, lockDelay, segment, pause, whole, 1);
     }
 
     /**
@@ -60,5 +69,14 @@ record Pace(
     /** Whether a long lease may wait in a queue: its first lease is to outlive the script. */
     boolean longLeasesQueue() {
         return whole.equals(WHOLE);
+    }
+
+    /**
+     * Whether claims of a short lease may have long patience, so that they are in the queue when a grant that nobody took up
+     * expires, and are skipped if they have been silent. Not on stores with sessions, which skip nobody and may hand over at the
+     * very moment a lease ends.
+     */
+    boolean skipsSilentClaims() {
+        return pauses > 0 && longLeasesQueue();
     }
 }

@@ -7,8 +7,10 @@ import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.model.Command;
 import io.lockkeeper.model.Model;
+import io.lockkeeper.model.Signal;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
@@ -59,6 +61,7 @@ final class ScriptRun {
     private boolean isOver;
     private long playedUntil;
     private int raises;
+    private @Nullable String handedOver;
 
     private record SentLatch(LatchStep ours, LatchStep theirs, int latch, boolean done) {}
 
@@ -112,6 +115,7 @@ final class ScriptRun {
             while (position < script.size()) {
                 ScriptStep step = script.get(position++);
                 step.on(this);
+                awaitTick();
                 if (step instanceof ScriptStep.Pause) {
                     return Optional.empty();
                 }
@@ -167,7 +171,39 @@ final class ScriptRun {
     private <R> R ask(Command<R> command, int... ownClaims) {
         Model.Step<R> step = model.apply(command, ++now);
         signals.expect(step.signals(), ownClaims.length > 0);
+        for (Signal signal : step.signals()) {
+            if (signal instanceof Signal.Granted granted) {
+                handedOver = nameOf(granted.claim());
+            }
+        }
         return step.answer();
+    }
+
+    private @Nullable String nameOf(ClaimId claim) {
+        for (ScriptAttempt attempt : attempts.values()) {
+            if (attempt.ours.id().equals(claim)) {
+                return attempt.ours.name();
+            }
+        }
+        return null;
+    }
+
+    /**
+     * After a hand-over, waits until the store's clock has moved on: whether a claim was refreshed after it may matter later, and
+     * some clocks tick in milliseconds, that of the model with each step.
+     */
+    private void awaitTick() {
+        String name = handedOver;
+        handedOver = null;
+        if (name == null || pace.pauses() == 0) {
+            return;
+        }
+        Object lane = store(0).lane(name);
+        long from = store(0).time(lane).micros();
+        while (store(0).time(lane).micros() <= from
+                && System.nanoTime() - segmentBegan < pace.segment().toNanos()) {
+            Thread.onSpinWait();
+        }
     }
 
     private String name(int name) {

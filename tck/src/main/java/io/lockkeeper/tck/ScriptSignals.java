@@ -17,13 +17,16 @@ import java.util.concurrent.TimeUnit;
  * asking. Who has given up need not be told any more: so what is to come is waited for before a claim is ended.
  */
 final class ScriptSignals {
+    /** Stands for any other signal about a claim: what happened is for the client to ask. */
+    static final String CHANGED = "changed";
+
     private final Clients clients;
     private final List<Expected> expected = new ArrayList<>();
 
     private record Expected(int client, String what, String about, boolean needed) {
         boolean isIn(Clients.Heard heard) {
             return heard.client() == client
-                    && heard.what().equals(what)
+                    && (heard.what().equals(what) || heard.what().equals(CHANGED))
                     && heard.about().equals(about);
         }
     }

@@ -7,8 +7,10 @@ import io.lockkeeper.Mode;
 import io.lockkeeper.tck.ScriptStep.Ask;
 import io.lockkeeper.tck.ScriptStep.Due;
 import io.lockkeeper.tck.ScriptStep.Lasts;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 
 /**
@@ -26,6 +28,7 @@ final class ScriptWriter {
     private final Pace pace;
     private final List<Integer> claims = new ArrayList<>();
     private final List<Integer> latchSteps = new ArrayList<>();
+    private final Queue<ScriptStep> plan = new ArrayDeque<>();
     private int ids;
 
     private ScriptWriter(Random random, Guarantees guarantees, Pace pace) {
@@ -38,6 +41,9 @@ final class ScriptWriter {
         ScriptWriter writer = new ScriptWriter(random, guarantees, pace);
         List<ScriptStep> script = new ArrayList<>();
         int segment = length / (pace.pauses() + 1);
+        if (pace.skipsSilentClaims() && guarantees.has(Guarantee.FAIR) && !writer.oneIn(3)) {
+            writer.planSilence();
+        }
         for (int i = 0; i < length; i++) {
             if (i > 0 && i % segment == 0 && i / segment <= pace.pauses()) {
                 script.add(new ScriptStep.Pause());
@@ -47,7 +53,51 @@ final class ScriptWriter {
         return script;
     }
 
+    /** Claims queue for one name, the first of them is handed a grant, and some are refreshed: chance seldom does all that. */
+    private void planSilence() {
+        int name = name();
+        int holder = plan(ask(name));
+        List<Integer> queued = new ArrayList<>();
+        for (int i = 3 + random.nextInt(3); i > 0; i--) {
+            queued.add(plan(waiting(ask(name))));
+        }
+        plan.add(new ScriptStep.Release(holder));
+        queued.removeIf(claim -> !oneIn(3));
+        if (!queued.isEmpty()) {
+            plan.add(new ScriptStep.Renew(List.of(), queued, Lasts.LONG, false));
+        }
+    }
+
+    private int plan(Ask ask) {
+        plan.add(new ScriptStep.Claim(++ids, ask, oneIn(8)));
+        return ids;
+    }
+
+    /** Mostly a claim that is still in the queue when a grant of such a claim has expired. */
+    private Ask waiting(Ask ask) {
+        return new Ask(
+                ask.client(),
+                ask.name(),
+                ask.mode(),
+                ask.permits(),
+                ask.limit(),
+                true,
+                ask.block(),
+                oneIn(4) ? Lasts.LONG : Lasts.SHORT,
+                Lasts.NONE,
+                oneIn(4) ? Lasts.SHORT : Lasts.LONG,
+                ask.due());
+    }
+
     private ScriptStep next() {
+        ScriptStep planned = oneIn(4) ? null : plan.poll();
+        if (planned instanceof ScriptStep.Claim claim) {
+            claims.add(claim.id());
+        }
+        return planned == null ? any() : planned;
+    }
+
+    private ScriptStep any() {
         int dice = claims.isEmpty() ? 0 : random.nextInt(100);
         if (dice < 32) {
             ids++;
@@ -108,13 +158,16 @@ final class ScriptWriter {
     }
 
     private Ask ask() {
-        int name = name();
+        return ask(name());
+    }
+
+    private Ask ask(int name) {
         Mode mode = mode(oneIn(12) ? random.nextInt(Clients.NAMES) : name);
         int limit = mode == Mode.PERMITS ? (oneIn(12) ? 2 : 3) : 0;
         int permits = mode == Mode.PERMITS ? 1 + random.nextInt(limit) : 1;
         boolean queue = guarantees.has(Guarantee.FAIR) && !oneIn(4);
         Lasts lease = queue && !pace.longLeasesQueue() ? Lasts.SHORT : shortOrLong();
-        Lasts patience = lease == Lasts.SHORT ? Lasts.SHORT : shortOrLong();
+        Lasts patience = lease == Lasts.SHORT && !pace.skipsSilentClaims() ? Lasts.SHORT : shortOrLong();
         int block = oneIn(2) ? 1 : 2 + random.nextInt(3);
         return new Ask(
                 random.nextInt(Clients.CLIENTS),

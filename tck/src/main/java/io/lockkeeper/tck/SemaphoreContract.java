@@ -173,7 +173,7 @@ abstract class SemaphoreContract extends ApiContract {
         Lease two = mine.acquire();
         CompletableFuture<Lease> large = other.acquireAsync(3);
         awaitQueued(keeper, name(), 1);
-        CompletableFuture<Lease> small = mine.acquireAsync(1);
+        CompletableFuture<Lease> small = semaphore(3).acquireAsync(1); // of another client: nothing is passed on to it
         awaitQueued(keeper, name(), 2);
         assertThat(other.tryAcquire())
                 .as("a permit is free, but others come first")

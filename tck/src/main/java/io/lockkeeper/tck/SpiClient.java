@@ -100,7 +100,7 @@ final class SpiClient implements Signals, AutoCloseable {
         return granted(Objects.requireNonNull(found.get()));
     }
 
-    /** The claims that this client was told to have been granted, in that order. */
+    /** The claims that this client was told to have been granted, or to have changed, in that order. */
     List<ClaimId> toldGranted() {
         return List.copyOf(granted);
     }
@@ -133,6 +133,11 @@ final class SpiClient implements Signals, AutoCloseable {
     @Override
     public void recalled(ClaimId claim) {
         ended.add(claim);
+    }
+
+    @Override
+    public void changed(ClaimId claim) {
+        granted.add(claim);
     }
 
     @Override

@@ -15,12 +15,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +34,7 @@ abstract class TwoJvmContract extends Contract {
     private static final Duration FOR_EVER = Duration.ofMinutes(30);
 
     private static final int CROWD = 200;
+    private static final int KILLED = 4;
 
     private Lockkeeper here;
 
@@ -210,6 +215,40 @@ abstract class TwoJvmContract extends Contract {
         awaitWaiters(here, name, 1);
         assertThat(served.release()).isTrue();
         assertThat(get(afterNext).token()).isGreaterThan(served.token());
+    }
+
+    @Test
+    @Tag("full")
+    @DisplayName("H66, H116: several killed JVMs, with many waiting threads each, stall the queue once")
+    void severalKilledJvmsWithManyWaitersStallTheQueueOnce() throws Exception {
+        Promise.neededWithoutSessions(store());
+        String name = name();
+        Lease holder = here.lock(name).acquire();
+        List<ChildJvm> children = new ArrayList<>();
+        for (int i = 0; i < KILLED; i++) {
+            children.add(start(false));
+        }
+        for (ChildJvm child : children) {
+            child.ready();
+            for (int i = 0; i < CROWD / KILLED; i++) {
+                child.acquire("a" + i, name, LockOptions.defaults().lease());
+            }
+        }
+        int crowd = KILLED * (CROWD / KILLED);
+        awaitWaiters(here, name, crowd);
+        Future<Lease> next = queue(name, crowd + 1);
+        for (ChildJvm child : children) {
+            child.kill();
+        }
+        assertThat(holder.release()).isTrue();
+        Set<Long> tried = new HashSet<>();
+        await("the live one's turn", () -> {
+            here.inspector().inspect(name).ifPresent(info -> info.holders().forEach(hold -> tried.add(hold.token())));
+            return next.isDone();
+        });
+        tried.remove(get(next).token());
+        assertThat(tried).as("grants that nobody took up").hasSizeLessThanOrEqualTo(1);
+        awaitWaiters(here, name, 0);
     }
 
     // ---- A JVM that is paused ----

@@ -132,6 +132,11 @@ final class TwoLaneStore implements LockStore {
     }
 
     @Override
+    public boolean canDecideClaims() {
+        return healthy.canDecideClaims();
+    }
+
+    @Override
     public Liveness liveness(Claim claim) {
         return side(claim.name()).liveness(claim);
     }

@@ -5,41 +5,54 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is logged by "io.lockkeeper" while this is open. Goes by reflection, so that the module does not require
- * {@code java.logging} for the sake of two tests; it is what {@link System.Logger} writes to when nothing else is set up.
+ * What is logged by "io.lockkeeper" while this is open. Uses reflection, so that the module does not require
+ * {@code java.logging} for the sake of a few tests; it is what {@link System.Logger} writes to when nothing else is set up.
  */
 final class Warnings implements AutoCloseable {
+    // A logger has one filter, and groups of tests run beside each other: so there is one for all, which stays.
+    private static final Set<Warnings> OPEN = ConcurrentHashMap.newKeySet();
+    private static final Object LOGGER = install();
+
     /** One record of the log. */
     record Logged(String message, @Nullable Throwable thrown) {}
 
     private final List<Logged> records = new CopyOnWriteArrayList<>();
-    private final Object logger;
-    private final @Nullable Object before;
+    private volatile Consumer<Logged> handler = logged -> {};
 
     Warnings() {
+        requireNonNull(LOGGER);
+        OPEN.add(this);
+    }
+
+    private static Object install() {
         try {
             Class<?> type = Class.forName("java.util.logging.Logger");
             Class<?> filter = Class.forName("java.util.logging.Filter");
-            logger = requireNonNull(type.getMethod("getLogger", String.class).invoke(null, "io.lockkeeper"));
-            before = type.getMethod("getFilter").invoke(logger);
+            Object logger =
+                    requireNonNull(type.getMethod("getLogger", String.class).invoke(null, "io.lockkeeper"));
             Object witness = Proxy.newProxyInstance(
-                    getClass().getClassLoader(), new Class<?>[] {filter}, (proxy, method, arguments) -> {
+                    Warnings.class.getClassLoader(), new Class<?>[] {filter}, (proxy, method, arguments) -> {
                         if (method.getName().equals("isLoggable")) {
-                            note(requireNonNull(arguments)[0]);
+                            Logged logged = read(requireNonNull(arguments)[0]);
+                            OPEN.forEach(open -> open.hear(logged));
                         }
                         return method.getReturnType() == boolean.class ? true : null;
                     });
             type.getMethod("setFilter", filter).invoke(logger, witness);
+            return logger; // the log manager alone would not keep it, nor its filter
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("no log to look at", e);
         }
     }
 
-    private void note(Object logged) throws ReflectiveOperationException {
+    private static Logged read(Object logged) throws ReflectiveOperationException {
         Object message = logged.getClass().getMethod("getMessage").invoke(logged);
         Object arguments = logged.getClass().getMethod("getParameters").invoke(logged);
         String said = String.valueOf(message);
@@ -48,8 +61,18 @@ final class Warnings implements AutoCloseable {
                 said = said.replace("{" + i + "}", String.valueOf(given[i]));
             }
         }
-        records.add(new Logged(
-                said, (Throwable) logged.getClass().getMethod("getThrown").invoke(logged)));
+        return new Logged(
+                said, (Throwable) logged.getClass().getMethod("getThrown").invoke(logged));
+    }
+
+    private void hear(Logged logged) {
+        records.add(logged);
+        handler.accept(logged);
+    }
+
+    /** Is given each record from now on, on the thread that logs it, as a handler is. */
+    void handle(Consumer<Logged> by) {
+        handler = by;
     }
 
     /** The records that speak of {@code what}. */
@@ -58,9 +81,7 @@ final class Warnings implements AutoCloseable {
     }
 
     @Override
-    public void close() throws ReflectiveOperationException {
-        logger.getClass()
-                .getMethod("setFilter", Class.forName("java.util.logging.Filter"))
-                .invoke(logger, before);
+    public void close() {
+        OPEN.remove(this);
     }
 }

@@ -54,7 +54,7 @@ final class DebianPackages {
         }
     }
 
-    private static Path cache() {
+    static Path cache() {
         String own = System.getenv("LOCKKEEPER_SERVER_CACHE");
         if (own != null && !own.isBlank()) {
             return Path.of(own).toAbsolutePath();

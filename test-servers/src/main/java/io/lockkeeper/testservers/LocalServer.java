@@ -34,6 +34,13 @@ public abstract class LocalServer implements AutoCloseable {
         this.portCount = portCount;
     }
 
+    /** A server whose binaries are not those of a {@link ServerKind}, and need nothing in their environment. */
+    LocalServer(String name, int portCount) {
+        this.environment = Map.of();
+        this.folder = Guardian.get().newFolder(name);
+        this.portCount = portCount;
+    }
+
     /** Makes what the server needs before its first run. */
     void prepare() {}
 

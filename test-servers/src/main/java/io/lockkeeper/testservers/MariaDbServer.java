@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One MariaDB, with the database {@code test} and the user {@code root}, who needs no password. */
 public final class MariaDbServer extends LocalServer {
@@ -16,10 +17,27 @@ public final class MariaDbServer extends LocalServer {
             List.of("--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M", "--innodb-use-native-aio=0");
 
     private final List<String> settings;
+    private final @Nullable ReleasePrograms release;
 
     private MariaDbServer(Map<String, String> environment, List<String> settings) {
         super(ServerKind.MARIADB, environment, 1);
         this.settings = List.copyOf(settings);
+        this.release = null;
+    }
+
+    private MariaDbServer(ReleasePrograms release) {
+        super("mariadb", 1);
+        this.settings = List.of();
+        this.release = release;
+    }
+
+    /** Starts the MariaDB of another Debian suite, such as version 11.8 of {@code trixie}; the first call fetches it. */
+    public static MariaDbServer startRelease(String suite) {
+        MariaDbServer server = new MariaDbServer(ReleasePrograms.of(
+                DebianRelease.of(suite, "mariadb-server"),
+                List.of("usr/sbin/mariadbd", "usr/bin/my_print_defaults", "usr/bin/mariadb-install-db")));
+        server.begin();
+        return server;
     }
 
     /**
@@ -107,11 +125,19 @@ public final class MariaDbServer extends LocalServer {
     }
 
     /** The folder above {@code sbin} or {@code bin}. */
-    private static Path base() {
-        return Path.of(executable("mariadbd")).resolve("../..").normalize();
+    private Path base() {
+        return release != null
+                ? release.base()
+                : Path.of(executable("mariadbd")).resolve("../..").normalize();
     }
 
-    private static String executable(String name) {
+    private String executable(String name) {
+        if (release != null) {
+            return release.base()
+                    .resolve(name.equals("mariadbd") ? "sbin" : "bin")
+                    .resolve(name)
+                    .toString();
+        }
         return Binaries.of(ServerKind.MARIADB).executable(name).toString();
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One PostgreSQL, with the database and the superuser {@code postgres}, who needs no password. It does not wait for the disk
@@ -18,10 +19,28 @@ public final class PostgresServer extends LocalServer {
             List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--");
 
     private final List<String> settings;
+    private final @Nullable ReleasePrograms release;
 
     private PostgresServer(Map<String, String> environment, List<String> settings) {
         super(ServerKind.POSTGRES, environment, 1);
         this.settings = List.copyOf(settings);
+        this.release = null;
+    }
+
+    private PostgresServer(ReleasePrograms release) {
+        super("postgres", 1);
+        this.settings = List.of();
+        this.release = release;
+    }
+
+    /** Starts the PostgreSQL of another Debian suite, such as version 17 of {@code trixie}; the first call fetches it. */
+    public static PostgresServer startRelease(String suite, int version) {
+        String folder = "usr/lib/postgresql/" + version + "/bin/";
+        DebianRelease release = DebianRelease.of(suite, "postgresql-" + version);
+        PostgresServer server = new PostgresServer(ReleasePrograms.of(
+                Folders.runByRoot() ? release.copy() : release, List.of(folder + "postgres", folder + "initdb")));
+        server.begin();
+        return server;
     }
 
     /**
@@ -55,7 +74,9 @@ public final class PostgresServer extends LocalServer {
     void prepare() {
         if (Folders.runByRoot()) {
             Folders.give(folder(), NOBODY);
-            checkAccess();
+            if (release == null) {
+                checkAccess();
+            }
         }
         runTool(asUser(
                 "initdb", "-D", data(), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"));
@@ -105,10 +126,15 @@ public final class PostgresServer extends LocalServer {
         return folder().resolve("data").toString();
     }
 
-    private static List<String> asUser(String name, String... arguments) {
-        Path executable = Binaries.of(ServerKind.POSTGRES).executable(name);
-        List<String> command = new ArrayList<>(Folders.runByRoot() ? AS_NOBODY : List.of());
-        command.add(executable.toString());
+    private List<String> asUser(String name, String... arguments) {
+        List<String> command = new ArrayList<>();
+        if (Folders.runByRoot()) {
+            command.addAll(AS_NOBODY);
+        }
+        command.add(
+                release != null
+                        ? release.path(name)
+                        : Binaries.of(ServerKind.POSTGRES).executable(name).toString());
         command.addAll(List.of(arguments));
         return command;
     }

@@ -41,12 +41,34 @@ public final class RedisSentinels implements AutoCloseable {
                         "--repl-diskless-sync-delay", "0", "--replicaof", master.host() + " " + master.port()));
             }
             for (int i = 0; i < SENTINELS; i++) {
-                Sentinel sentinel = new Sentinel(master.port(), downAfter);
+                Sentinel sentinel = new Sentinel(master.port(), downAfter, 2, List.of());
                 set.sentinels.add(sentinel);
                 sentinel.begin();
             }
             set.await("replicas that follow", set::isWhole);
             set.await("Sentinels that know each other", set::isWatched);
+            return set;
+        } catch (RuntimeException e) {
+            set.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts one master without replicas, and one Sentinel that watches over it, which speak TLS only.
+     *
+     * @param password of the Sentinel; the master has none
+     */
+    public static RedisSentinels startTls(Path certificate, Path key, String password) {
+        RedisSentinels set = new RedisSentinels();
+        try {
+            RedisServer master = RedisServer.startTls(certificate, key);
+            set.servers.add(master);
+            List<String> settings = new ArrayList<>(RedisServer.tls(certificate, key));
+            settings.addAll(List.of("--tls-replication", "yes", "--requirepass", password));
+            Sentinel sentinel = new Sentinel(master.port(), Duration.ofMinutes(1), 1, settings);
+            set.sentinels.add(sentinel);
+            sentinel.begin();
             return set;
         } catch (RuntimeException e) {
             set.close();
@@ -107,36 +129,46 @@ public final class RedisSentinels implements AutoCloseable {
     private static final class Sentinel extends LocalServer {
         private final int master;
         private final Duration downAfter;
+        private final int quorum;
+        private final List<String> settings;
 
-        Sentinel(int master, Duration downAfter) {
+        /** @param settings more of its settings, as on a command line; those of TLS make it speak nothing else */
+        Sentinel(int master, Duration downAfter, int quorum, List<String> settings) {
             super(ServerKind.REDIS, Map.of(), 1);
             this.master = master;
             this.downAfter = downAfter;
+            this.quorum = quorum;
+            this.settings = settings;
         }
 
         @Override
         List<String> command(List<Integer> ports) {
-            Path settings = folder().resolve("sentinel.conf"); // a Sentinel writes to it what it has learnt
+            Path file = folder().resolve("sentinel.conf"); // a Sentinel writes to it what it has learnt
+            StringBuilder more = new StringBuilder();
+            for (int i = 0; i < settings.size(); i += 2) {
+                more.append(settings.get(i).substring(2))
+                        .append(' ')
+                        .append(settings.get(i + 1))
+                        .append('\n');
+            }
             try {
                 Files.writeString(
-                        settings,
+                        file,
                         String.join(
                                 "\n",
-                                "port " + ports.get(0),
+                                settings.isEmpty() ? "port " + ports.get(0) : "port 0\ntls-port " + ports.get(0),
                                 "bind " + host(),
                                 "dir " + folder(),
-                                "sentinel monitor " + MASTER + " " + host() + " " + master + " 2",
+                                "sentinel monitor " + MASTER + " " + host() + " " + master + " " + quorum,
                                 "sentinel down-after-milliseconds " + MASTER + " " + downAfter.toMillis(),
                                 "sentinel failover-timeout " + MASTER + " 5000",
                                 "sentinel parallel-syncs " + MASTER + " " + REPLICAS,
-                                ""));
+                                more.toString()));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
             return List.of(
-                    Binaries.of(ServerKind.REDIS).executable("redis-server").toString(),
-                    settings.toString(),
-                    "--sentinel");
+                    Binaries.of(ServerKind.REDIS).executable("redis-server").toString(), file.toString(), "--sentinel");
         }
 
         @Override

@@ -11,15 +11,30 @@ public final class RedisServer extends LocalServer {
     private final List<String> settings;
 
     private final Kind kind;
+    private final List<String> program;
 
     private enum Kind {
-        PLAIN,
-        TLS,
-        CLUSTER
+        PLAIN(1),
+        /** Its clients' port speaks TLS only. */
+        TLS(1),
+        CLUSTER(2),
+        /** Its clients' port and its bus speak TLS; the third port, for its operator, does not. */
+        CLUSTER_TLS(3);
+
+        final int ports;
+
+        Kind(int ports) {
+            this.ports = ports;
+        }
     }
 
     private RedisServer(Map<String, String> environment, List<String> settings, Kind kind) {
-        super(ServerKind.REDIS, environment, kind == Kind.CLUSTER ? 2 : 1);
+        this(environment, settings, kind, List.of());
+    }
+
+    private RedisServer(Map<String, String> environment, List<String> settings, Kind kind, List<String> program) {
+        super(ServerKind.REDIS, environment, kind.ports);
+        this.program = List.copyOf(program);
         this.settings = List.copyOf(settings);
         this.kind = kind;
     }
@@ -34,6 +49,13 @@ public final class RedisServer extends LocalServer {
         return start(Map.of(), List.of(settings));
     }
 
+    /** As {@link #start(String...)}, in the version of a {@link DebianRelease}, or a fork such as Valkey. */
+    public static RedisServer start(DebianRelease release, String program) {
+        RedisServer server = new RedisServer(Map.of(), List.of(), Kind.PLAIN, release.command(program));
+        server.begin();
+        return server;
+    }
+
     /** As {@link #start(String...)}, with more in its environment, such as {@code LD_PRELOAD}. */
     public static RedisServer start(Map<String, String> environment, List<String> settings) {
         RedisServer server = new RedisServer(environment, settings, Kind.PLAIN);
@@ -41,22 +63,31 @@ public final class RedisServer extends LocalServer {
         return server;
     }
 
-    /** Starts a Redis that speaks TLS only, with a certificate and its key, both as PEM. */
-    public static RedisServer startTls(Path certificate, Path key) {
-        RedisServer server = new RedisServer(
-                Map.of(),
-                List.of(
-                        "--tls-cert-file",
-                        certificate.toString(),
-                        "--tls-key-file",
-                        key.toString(),
-                        "--tls-ca-cert-file",
-                        certificate.toString(),
-                        "--tls-auth-clients",
-                        "no"),
-                Kind.TLS);
+    /**
+     * Starts a Redis that speaks TLS only, with a certificate and its key, both as PEM.
+     *
+     * @param settings more of the command line, such as {@code "--tls-auth-clients", "yes"}, with which it asks clients for a
+     *     certificate that is signed by its own
+     */
+    public static RedisServer startTls(Path certificate, Path key, String... settings) {
+        RedisServer server = new RedisServer(Map.of(), tls(certificate, key, settings), Kind.TLS);
         server.begin();
         return server;
+    }
+
+    /** The settings of a server, or a Sentinel, that can speak TLS. */
+    static List<String> tls(Path certificate, Path key, String... settings) {
+        List<String> all = new ArrayList<>(List.of(
+                "--tls-cert-file",
+                certificate.toString(),
+                "--tls-key-file",
+                key.toString(),
+                "--tls-ca-cert-file",
+                certificate.toString(),
+                "--tls-auth-clients",
+                "no"));
+        all.addAll(List.of(settings));
+        return all;
     }
 
     /** A node that is to become part of a {@link RedisCluster}. */
@@ -66,6 +97,18 @@ public final class RedisServer extends LocalServer {
         return server;
     }
 
+    /** A node that speaks TLS with its clients and with other nodes. */
+    static RedisServer startTlsNode(List<String> settings) {
+        RedisServer server = new RedisServer(Map.of(), settings, Kind.CLUSTER_TLS);
+        server.begin();
+        return server;
+    }
+
+    /** The port for {@link RedisConsole}. */
+    int operatorPort() {
+        return kind == Kind.CLUSTER_TLS ? port(2) : port();
+    }
+
     /** The port on which the nodes of a cluster talk to each other. */
     int busPort() {
         return port(1);
@@ -73,8 +116,13 @@ public final class RedisServer extends LocalServer {
 
     @Override
     List<String> command(List<Integer> ports) {
-        List<String> command = new ArrayList<>(List.of(
-                Binaries.of(ServerKind.REDIS).executable("redis-server").toString(),
+        List<String> command = new ArrayList<>(
+                program.isEmpty()
+                        ? List.of(Binaries.of(ServerKind.REDIS)
+                                .executable("redis-server")
+                                .toString())
+                        : program);
+        command.addAll(List.of(
                 "--port",
                 ports.get(0).toString(),
                 "--bind",
@@ -88,7 +136,18 @@ public final class RedisServer extends LocalServer {
         if (kind == Kind.TLS) {
             command.addAll(List.of("--port", "0", "--tls-port", ports.get(0).toString()));
         }
-        if (kind == Kind.CLUSTER) {
+        if (kind == Kind.CLUSTER_TLS) {
+            command.addAll(List.of(
+                    "--port",
+                    ports.get(2).toString(),
+                    "--tls-port",
+                    ports.get(0).toString(),
+                    "--tls-cluster",
+                    "yes",
+                    "--tls-replication",
+                    "yes"));
+        }
+        if (kind == Kind.CLUSTER || kind == Kind.CLUSTER_TLS) {
             command.addAll(List.of(
                     "--cluster-enabled", "yes", "--cluster-port", ports.get(1).toString()));
         }

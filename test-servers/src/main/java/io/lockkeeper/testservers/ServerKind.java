@@ -14,6 +14,8 @@ public enum ServerKind {
             "LOCKKEEPER_MARIADB_BIN",
             "mariadbd mariadb-install-db my_print_defaults",
             "mariadb-server-core mariadb-client-core"),
+    /** Needs {@code pgbouncer}. */
+    PGBOUNCER("LOCKKEEPER_PGBOUNCER", "pgbouncer", "pgbouncer"),
     /** Needs {@code etcd}. */
     ETCD("LOCKKEEPER_ETCD", "etcd", "etcd-server"),
     /** Needs {@code java}; the server itself comes as jars. */

@@ -22,17 +22,22 @@ import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Any store, failing as it is told: to test what your code does when a lock is lost or the store is away. Wrap a store, make
@@ -51,10 +56,14 @@ public final class FaultyStore implements LockStore {
     private final Map<StepKind, Queue<Fault>> faults = new EnumMap<>(StepKind.class);
     private final Map<StepKind, AtomicInteger> counts = new EnumMap<>(StepKind.class);
     private final List<Runnable> heldSignals = new ArrayList<>();
+    private final Object outage = new Object();
+    private Duration hangsFor = Duration.ZERO; // guarded by outage
     private volatile boolean down;
     private volatile boolean losesSignals;
     private volatile boolean holdsSignals;
     private volatile BiConsumer<StepKind, Object> observer = (kind, argument) -> {};
+    private volatile BiFunction<StepKind, Object, Fate> disturbance = (kind, argument) -> Fate.answered();
+    private volatile Supplier<SignalFate> signalDisturbance = () -> SignalFate.DELIVERED;
 
     /** What goes wrong with one step. */
     private interface Fault {
@@ -86,14 +95,35 @@ public final class FaultyStore implements LockStore {
         });
     }
 
-    /** The next step of this kind fails with this exception and is not carried out. */
-    public void fail(StepKind kind, RuntimeException failure) {
+    /**
+     * The next step of this kind fails with this and is not carried out. Anything may be thrown, also an {@link Error} or a
+     * checked exception that no step declares: a driver or a library below a store can do the same.
+     */
+    public void fail(StepKind kind, Throwable failure) {
         add(kind, new Fault() {
             @Override
             public <T> T apply(Supplier<T> step) {
-                throw failure;
+                throw FaultyStore.<RuntimeException>undeclared(failure);
             }
         });
+    }
+
+    /** The next step of this kind is carried out, and then fails with this, which may be anything. */
+    public void failAfter(StepKind kind, Throwable failure) {
+        add(kind, new Fault() {
+            @Override
+            @SuppressWarnings("ReturnValueIgnored") // the answer is lost
+            public <T> T apply(Supplier<T> step) {
+                T unused = step.get(); // nobody hears of it
+                throw FaultyStore.<RuntimeException>undeclared(failure);
+            }
+        });
+    }
+
+    /** Throws anything where the compiler expects an unchecked exception; it never returns. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E undeclared(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     /** The next step of this kind is carried out, but its answer is lost. */
@@ -133,6 +163,20 @@ public final class FaultyStore implements LockStore {
         return gate;
     }
 
+    /** The next step of this kind is carried out, its answer waits at a gate, and is lost there. */
+    public Gate loseReplyAfter(StepKind kind) {
+        Gate gate = new Gate();
+        add(kind, new Fault() {
+            @Override
+            public <T> T apply(Supplier<T> step) {
+                T answer = step.get();
+                gate.pass();
+                throw unavailable("the reply was lost: " + answer);
+            }
+        });
+        return gate;
+    }
+
     /** The next step of this kind fails for its sender, but is still on its way to the store. */
     public LateStep sendLate(StepKind kind) {
         LateStep late = new LateStep();
@@ -146,15 +190,47 @@ public final class FaultyStore implements LockStore {
         return late;
     }
 
-    /** All steps fail, and no signals come, until {@link #up()}. */
+    /** All steps fail at once, and no signals come, until {@link #up()}. */
     public void down() {
-        down = true;
+        hang(Duration.ZERO);
+    }
+
+    /**
+     * No step is answered, and no signals come, until {@link #up()}. As with a client library whose server has stopped, a step
+     * blocks its thread for this long, whatever interrupts come, and then fails. One that hangs when the store comes up again
+     * fails at that moment.
+     */
+    public void hang(Duration each) {
+        synchronized (outage) {
+            hangsFor = each;
+            down = true;
+        }
     }
 
     /** The store answers again, and says that signals may have been lost. */
     public void up() {
-        down = false;
+        synchronized (outage) {
+            down = false;
+            outage.notifyAll();
+        }
         listeners.forEach(Signals::missed);
+    }
+
+    private void awaitFailure() {
+        boolean interrupted = false;
+        synchronized (outage) {
+            long deadline = System.nanoTime() + hangsFor.toNanos();
+            for (long left = hangsFor.toNanos(); down && left > 0; left = deadline - System.nanoTime()) {
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(outage, left);
+                } catch (InterruptedException e) {
+                    interrupted = true; // a step is not broken by an interrupt
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Whether signals are lost. */
@@ -176,6 +252,50 @@ public final class FaultyStore implements LockStore {
             heldSignals.clear();
         }
         late.forEach(Runnable::run);
+    }
+
+    /** How many signals are kept back. */
+    public int heldSignals() {
+        synchronized (heldSignals) {
+            return heldSignals.size();
+        }
+    }
+
+    /**
+     * Delivers what was kept back in a random order, as two connections of one client may; lets signals pass again.
+     */
+    public void deliverSignals(Random order) {
+        List<Runnable> late;
+        synchronized (heldSignals) {
+            holdsSignals = false;
+            late = new ArrayList<>(heldSignals);
+            heldSignals.clear();
+        }
+        Collections.shuffle(late, order);
+        late.forEach(Runnable::run);
+    }
+
+    /**
+     * Decides from now on, by its kind and its argument, what becomes of each step for which no other fault was asked for.
+     * It is asked on the thread that makes the step; any number of threads may ask at a time.
+     */
+    public void disturb(BiFunction<StepKind, Object, Fate> fates) {
+        disturbance = Objects.requireNonNull(fates, "fates");
+    }
+
+    /** Decides from now on what becomes of each signal that is not lost or kept back in any case. */
+    public void disturbSignals(Supplier<SignalFate> fates) {
+        signalDisturbance = Objects.requireNonNull(fates, "fates");
+    }
+
+    /** Nothing goes wrong from now on: takes back all faults, and delivers the signals that were kept back. */
+    public void calm() {
+        disturbance = (kind, argument) -> Fate.answered();
+        signalDisturbance = () -> SignalFate.DELIVERED;
+        losesSignals = false;
+        faults.values().forEach(Queue::clear);
+        up();
+        deliverSignals();
     }
 
     private void add(StepKind kind, Fault fault) {
@@ -212,10 +332,11 @@ public final class FaultyStore implements LockStore {
         countOf(kind).incrementAndGet();
         observer.accept(kind, argument);
         if (down) {
+            awaitFailure();
             throw unavailable("the store is down");
         }
         Fault fault = faultsOf(kind).poll();
-        return fault == null ? step.get() : fault.apply(step);
+        return fault == null ? disturbance.apply(kind, argument).apply(step) : fault.apply(step);
     }
 
     private Queue<Fault> faultsOf(StepKind kind) {
@@ -300,17 +421,24 @@ public final class FaultyStore implements LockStore {
 
     @Override
     public Subscription listen(String client, Signals signals) {
-        Subscription subscription = store.listen(client, new FaultySignals(signals));
+        FaultySignals faulty = new FaultySignals(signals);
+        Subscription subscription = store.listen(client, faulty);
         listeners.add(signals);
         return () -> {
             listeners.remove(signals);
             subscription.close();
+            faulty.signals = null;
         };
     }
 
     @Override
     public Object lane(String name) {
         return store.lane(name);
+    }
+
+    @Override
+    public boolean canDecideClaims() {
+        return store.canDecideClaims();
     }
 
     @Override
@@ -334,7 +462,8 @@ public final class FaultyStore implements LockStore {
     }
 
     private final class FaultySignals implements Signals {
-        private final Signals signals;
+        /** Null when nobody listens any more, so that a store that is slow to forget this keeps nobody else in memory. */
+        private volatile @Nullable Signals signals;
 
         FaultySignals(Signals signals) {
             this.signals = signals;
@@ -344,13 +473,25 @@ public final class FaultyStore implements LockStore {
             if (losesSignals || down) {
                 return;
             }
+            SignalFate fate = signalDisturbance.get();
             synchronized (heldSignals) {
+                if (holdsSignals || fate == SignalFate.HELD || fate == SignalFate.TWICE) {
+                    heldSignals.add(() -> deliver(signal));
+                }
                 if (holdsSignals) {
-                    heldSignals.add(() -> signal.accept(signals));
                     return;
                 }
             }
-            signal.accept(signals);
+            if (fate == SignalFate.DELIVERED || fate == SignalFate.TWICE) {
+                deliver(signal);
+            }
+        }
+
+        private void deliver(Consumer<Signals> signal) {
+            Signals listening = signals;
+            if (listening != null) {
+                signal.accept(listening);
+            }
         }
 
         @Override
@@ -361,6 +502,11 @@ public final class FaultyStore implements LockStore {
         @Override
         public void recalled(ClaimId claim) {
             tell(s -> s.recalled(claim));
+        }
+
+        @Override
+        public void changed(ClaimId claim) {
+            tell(s -> s.changed(claim));
         }
 
         @Override

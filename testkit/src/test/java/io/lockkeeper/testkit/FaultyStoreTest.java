@@ -3,7 +3,9 @@ package io.lockkeeper.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockInfo;
@@ -17,11 +19,14 @@ import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Terms;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Each fault does what it says, once, and nothing else. */
@@ -90,6 +95,23 @@ final class FaultyStoreTest {
                 .isThrownBy(() -> store.claim(claim("a")))
                 .isSameAs(failure);
         assertThat(holders()).isZero();
+    }
+
+    @Test
+    void aStepFailsWithAnythingAtAll() {
+        for (Throwable failure : List.of(new OutOfMemoryError("injected"), new IOException("nobody declares it"))) {
+            store.fail(StepKind.CLAIM, failure);
+            assertThatThrownBy(() -> store.claim(claim("a"))).isSameAs(failure);
+            assertThat(holders()).isZero();
+        }
+    }
+
+    @Test
+    void aStepFailsAfterItWasCarriedOut() {
+        StackOverflowError failure = new StackOverflowError("injected");
+        store.failAfter(StepKind.CLAIM, failure);
+        assertThatThrownBy(() -> store.claim(claim("a"))).isSameAs(failure);
+        assertThat(holders()).isEqualTo(1);
     }
 
     @Test
@@ -214,6 +236,11 @@ final class FaultyStoreTest {
         }
 
         @Override
+        public void changed(ClaimId claim) {
+            told.add("changed");
+        }
+
+        @Override
         public void lost(ClaimId claim, LeaseLost.Reason reason) {
             told.add("lost");
         }
@@ -278,6 +305,94 @@ final class FaultyStoreTest {
     }
 
     @Test
+    void aStepHasTheFateThatIsDecidedForItsKind() {
+        Claim claim = claim("a");
+        store.disturb((kind, argument) -> argument == claim ? Fate.replyLost() : Fate.answered());
+        assertFails(() -> store.claim(claim));
+        assertThat(holders()).as("carried out").isEqualTo(1);
+        store.disturb((kind, argument) -> kind == StepKind.RELEASE ? Fate.requestLost() : Fate.answered());
+        Grant grant = Grant.of(claim, (Answer.Granted) store.claim(claim));
+        assertFails(() -> store.release(grant));
+        assertThat(holders()).as("not carried out").isEqualTo(1);
+        store.calm();
+        assertThat(store.release(grant)).isTrue();
+    }
+
+    @Test
+    void aStepMayThrowWhatNoStoreShouldThrow() {
+        Error error = new Error("injected");
+        store.disturb((kind, argument) -> Fate.broken(error, true));
+        assertThatThrownBy(() -> store.claim(claim("a"))).isSameAs(error);
+        assertThat(holders()).isEqualTo(1);
+        store.disturb((kind, argument) -> Fate.broken(new IllegalStateException("injected"), false));
+        assertThatIllegalStateException().isThrownBy(() -> store.claim(claim("b")));
+        assertThat(real.inspect("x").orElseThrow().waiters()).isZero();
+        assertThatIllegalArgumentException().isThrownBy(() -> Fate.broken(new Exception("checked"), true));
+    }
+
+    @Test
+    void aDelayedStepIsNotBrokenOffByAnInterrupt() {
+        Duration delay = Duration.ofMillis(20);
+        store.disturb((kind, argument) -> Fate.answered().sentAfter(delay).answeredAfter(delay));
+        long began = System.nanoTime();
+        Thread.currentThread().interrupt();
+        store.claim(claim("a"));
+        assertThat(Thread.interrupted()).as("the flag is kept").isTrue();
+        assertThat(System.nanoTime() - began)
+                .isGreaterThanOrEqualTo(delay.multipliedBy(2).toNanos());
+    }
+
+    @Test
+    void aFaultThatWasAskedForComesBeforeWhatIsDecidedForAll() {
+        store.disturb((kind, argument) -> Fate.broken(new IllegalStateException("injected"), false));
+        store.fail(StepKind.CLAIM);
+        assertFails(() -> store.claim(claim("a")));
+        assertThatIllegalStateException().isThrownBy(() -> store.claim(claim("a")));
+    }
+
+    @Test
+    void aSignalHasTheFateThatIsDecidedForIt() {
+        Notes notes = new Notes();
+        store.listen("b", notes);
+        store.disturbSignals(() -> SignalFate.TWICE);
+        handOver();
+        assertThat(notes.told).containsExactly("granted");
+        store.disturbSignals(() -> SignalFate.HELD);
+        long token = real.inspect("x").orElseThrow().holders().get(0).token();
+        real.breakHold("x", token, Duration.ZERO, false);
+        store.disturbSignals(() -> SignalFate.LOST);
+        real.breakHold("x", token, Duration.ZERO, true);
+        assertThat(notes.told).hasSize(1);
+        store.deliverSignals(new Random(1));
+        assertThat(notes.told).containsExactlyInAnyOrder("granted", "granted", "recalled");
+    }
+
+    @Test
+    void aClosedSubscriptionReceivesNothing() {
+        Notes notes = new Notes();
+        Subscription subscription = store.listen("b", notes);
+        store.holdSignals();
+        handOver();
+        subscription.close();
+        store.deliverSignals();
+        assertThat(notes.told).isEmpty();
+    }
+
+    @Test
+    void nothingGoesWrongAfterItWasCalmed() {
+        Notes notes = new Notes();
+        store.listen("b", notes);
+        store.holdSignals();
+        handOver();
+        store.fail(StepKind.CLAIM);
+        store.loseSignals(true);
+        store.down();
+        store.calm();
+        assertThat(notes.told).containsExactly("missed", "granted");
+        store.claim(claim("a"));
+    }
+
+    @Test
     void noSignalsComeWhileItIsDownAndThenThatSomeWereMissed() {
         Notes notes = new Notes();
         store.listen("b", notes);
@@ -300,5 +415,47 @@ final class FaultyStoreTest {
         assertThat(seen).containsExactly("INSPECT x", "INSPECT y", "LIST p");
         store.resetCounts();
         assertThat(store.count()).isZero();
+    }
+
+    @Test
+    void aStoreThatHangsFailsEachStepAfterAWhile() {
+        Duration each = Duration.ofMillis(50);
+        store.hang(each);
+        long start = System.nanoTime();
+        assertFails(() -> store.claim(claim("a")));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(each);
+        assertThat(holders()).isZero();
+        store.up();
+        assertThat(store.claim(claim("a"))).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void aStepThatHangsEndsWhenTheStoreComesUpAgainAndNotWhenItIsInterrupted() throws Exception {
+        store.hang(Duration.ofHours(1));
+        CompletableFuture<Boolean> keptFlag = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            assertFails(() -> store.claim(claim("a")));
+            keptFlag.complete(Thread.currentThread().isInterrupted());
+        });
+        thread.start();
+        thread.interrupt();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        assertThat(keptFlag).isNotDone();
+        store.up();
+        assertThat(keptFlag.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(holders()).isZero();
+    }
+
+    @Test
+    void aReplyThatIsLostLateBelongsToAStepThatWasCarriedOut() throws Exception {
+        Gate gate = store.loseReplyAfter(StepKind.CLAIM);
+        CompletableFuture<Void> lost = CompletableFuture.runAsync(() -> assertFails(() -> store.claim(claim("a"))));
+        assertThat(gate.awaitArrival(Duration.ofSeconds(30))).isTrue();
+        assertThat(holders()).isOne();
+        assertThat(lost).isNotDone();
+        gate.open();
+        lost.get(30, TimeUnit.SECONDS);
     }
 }

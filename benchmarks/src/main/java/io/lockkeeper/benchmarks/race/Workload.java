@@ -58,6 +58,8 @@ public record Workload(String name, String title, Shape shape, int processes, in
             of("semaphore-work", "32 threads, 8 permits", Shape.PERMITS, 1, 32),
             of("processes", "4 processes × 4 threads, 1 name", Shape.ONE_NAME, 4, 4),
             of("processes-work", "4 processes × 4 threads, 1 name", Shape.ONE_NAME, 4, 4),
+            of("semaphore-processes", "4 processes × 8 threads, 8 permits", Shape.PERMITS, 4, 8),
+            of("semaphore-processes-work", "4 processes × 8 threads, 8 permits", Shape.PERMITS, 4, 8),
             of("hand-off", "release to acquisition between 2 processes", Shape.HAND_OFF, 2, 1),
             of("idle", "idle holds", Shape.IDLE, 1, 1));
 

@@ -56,7 +56,9 @@ enum Database implements StoreSetup {
 
     /** The way to SQLite that we recommend is a file URL. */
     private String ours(String url) {
-        return this == SQLITE ? "file:" + url.substring("jdbc:sqlite:".length()) + "-lockkeeper" : url;
+        return this == SQLITE
+                ? "file:" + url.substring("jdbc:sqlite:".length()) + "-lockkeeper?operationTimeout=5s"
+                : url;
     }
 
     @Override

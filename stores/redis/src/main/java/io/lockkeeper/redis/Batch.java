@@ -14,9 +14,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renewals as calls: first the quick way for every hold, {@code extend.lua}, which needs nothing but its record; then
+ * Renewals as calls: first the quick way for every hold, {@code extend.lua}, which needs nothing but the records; then
  * {@code renew.lua} for those that were not so simple, with all keys of their names, and for queued claims, which come after
- * all holds. A call has hundreds of items, or, where a script's keys must be in one slot, those of one bucket.
+ * all holds. A call has the items of one bucket, hundreds at most: all its keys are in one slot, also where a proxy or a Cluster
+ * looks like a single server. Items of one name are in one call, next to each other, so that the name is loaded once.
  */
 final class Batch {
     /** A script of this many keeps the server from doing anything else for a millisecond or two. */
@@ -24,46 +25,54 @@ final class Batch {
 
     private final Keys keys;
     private final long incarnation;
-    private final boolean byBucket;
     private final Renewals batch;
     private final String[] lines;
     private @Nullable StoreTime at;
     private List<Part> parts;
     private boolean refreshed;
 
-    /** One call: its keys and items, and which items of the batch they are. */
+    /** One call: the names and items that it concerns, and which items of the batch they are. */
     private final class Part {
-        final int slot;
+        final int bucket;
         final Script script;
+        final Map<String, Integer> names = new HashMap<>();
         final List<byte[]> keysOf = new ArrayList<>();
-        final Map<Object, Integer> at = new HashMap<>();
+        final List<byte[]> codes = new ArrayList<>();
         final List<byte[]> items = new ArrayList<>();
         final List<Integer> numbers = new ArrayList<>();
 
-        Part(int slot, Script script) {
-            this.slot = slot;
+        Part(int bucket, Script script) {
+            this.bucket = bucket;
             this.script = script;
+            keysOf.addAll(script == Script.EXTEND ? List.of(keys.names(bucket)) : keys.ofBucket(bucket));
         }
 
         void extend(int number, Renewals.Hold hold) {
             Claim claim = hold.grant().claim();
-            keysOf.add(keys.record(claim.name()));
-            items.add(Keys.bytes(claim.id() + " " + Words.micros(hold.lease())));
+            items.add(Keys.bytes(Code.encode(claim.name())));
+            items.add(Keys.bytes(claim.id().toString()));
+            items.add(Keys.bytes(Long.toString(Words.micros(hold.lease()))));
             numbers.add(number);
         }
 
         void renew(int number, String kind, Claim claim, String rest) {
-            Integer bucket = Keys.bucket(claim.name());
-            int floor = at.computeIfAbsent(bucket, b -> append(keys.ofBucket(bucket)));
-            int record = at.computeIfAbsent(claim.name(), n -> append(keys.ofName(claim.name())));
-            items.add(Keys.bytes(kind + " " + floor + " " + record + " " + claim.id() + " " + rest));
+            int name = names.computeIfAbsent(claim.name(), n -> {
+                keysOf.addAll(keys.ofName(n));
+                codes.add(Keys.bytes(Code.encode(n)));
+                return codes.size();
+            });
+            items.add(Keys.bytes(kind + " " + name + " " + claim.id() + " " + rest));
             numbers.add(number);
         }
 
-        /** Keys count from 1 in a script. */
-        private int append(List<byte[]> more) {
-            keysOf.addAll(more);
-            return keysOf.size() - more.size() + 1;
+        Call call() {
+            List<byte[]> arguments = new ArrayList<>(1 + codes.size() + items.size());
+            if (script == Script.RENEW) {
+                arguments.add(Keys.bytes(Integer.toString(codes.size())));
+                arguments.addAll(codes);
+            }
+            arguments.addAll(items);
+            return new Call(Keys.slot(bucket), script, keysOf, arguments);
         }
     }
 
@@ -74,10 +83,10 @@ final class Batch {
 
         Part with(Script script, Claim claim) {
             int bucket = Keys.bucket(claim.name());
-            Object group = byBucket ? List.of(script, bucket) : script;
+            Object group = List.of(script, bucket);
             Part part = open.get(group);
-            if (part == null || part.items.size() >= MOST) {
-                part = new Part(Keys.slot(bucket), script);
+            if (part == null || part.numbers.size() >= MOST) {
+                part = new Part(bucket, script);
                 open.put(group, part);
                 all.add(part);
             }
@@ -96,16 +105,14 @@ final class Batch {
             refreshed = true;
             int number = batch.holds().size();
             for (Claim claim : batch.queued()) {
-                String rest = Words.flag(claim.stray()) + " " + Words.terms(claim, incarnation);
-                with(Script.RENEW, claim).renew(number++, "Q", claim, rest);
+                with(Script.RENEW, claim).renew(number++, "Q", claim, Words.refresh(claim, incarnation));
             }
         }
     }
 
-    Batch(Keys keys, long incarnation, boolean byBucket, Renewals batch) {
+    Batch(Keys keys, long incarnation, Renewals batch) {
         this.keys = keys;
         this.incarnation = incarnation;
-        this.byBucket = byBucket;
         this.batch = batch;
         this.lines = new String[batch.holds().size() + batch.queued().size()];
         Parts first = new Parts();
@@ -126,9 +133,7 @@ final class Batch {
 
     /** What is to be sent next; nothing when all is done. */
     List<Call> calls() {
-        return parts.stream()
-                .map(part -> new Call(part.slot, part.script, part.keysOf, part.items))
-                .toList();
+        return parts.stream().map(Part::call).toList();
     }
 
     /** Takes the answers to those calls. */
@@ -153,16 +158,21 @@ final class Batch {
         parts = next.all;
     }
 
+    private static Renewal.Outcome outcome(String line) {
+        return switch (line.charAt(0)) {
+            case 'K' -> new Renewal.Kept(Words.duration(line.substring(2)));
+            case 'R' -> new Renewal.Recalled();
+            default -> new Renewal.Lost(LeaseLost.Reason.valueOf(line.substring(2)));
+        };
+    }
+
     /** What became of all of it, in the order of the batch. */
     Renewal renewal() {
         List<Renewal.Outcome> holds = new ArrayList<>();
         List<Answer> queued = new ArrayList<>();
         for (String line : lines) {
             if (holds.size() < batch.holds().size()) {
-                holds.add(
-                        line.startsWith("K ")
-                                ? new Renewal.Kept(Words.duration(line.substring(2)))
-                                : new Renewal.Lost(LeaseLost.Reason.valueOf(line.substring(2))));
+                holds.add(outcome(line));
             } else {
                 queued.add(Words.answer(line, incarnation));
             }

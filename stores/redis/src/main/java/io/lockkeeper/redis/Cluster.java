@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,20 +25,24 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.Pool;
 
 /**
- * A Redis Cluster: a map of which master has which slot, drawn anew when a server fails or says that it is the wrong one, by
- * whoever met that. Nobody whose own server answers ever waits for another one.
+ * A Redis Cluster: a map of which master has which slot, drawn again in the background when a server fails or says that it is
+ * the wrong one. A step whose own server answers never waits for another one.
  */
 final class Cluster extends Servers {
     /** Drawing the map more often than this would help nobody: a fail-over takes longer. */
     private static final long BETWEEN_MAPS = 100_000_000;
 
+    private static final int SLOTS = 16_384;
+
     private final List<HostAndPort> seeds;
     private final Function<HostAndPort, Node> maker;
     private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
-    private final ReentrantLock drawing = new ReentrantLock();
+    private final Lookup<Chart> lookup = new Lookup<>("the map of the Redis Cluster", this::draw);
+    private final long limitMillis;
     private final AtomicInteger listeners = new AtomicInteger();
     private volatile Chart chart = new Chart(Map.of(), List.of());
     private volatile long drawn;
+    private volatile @Nullable Node failedLast;
 
     /** Which master has which slot, and who they are. */
     private record Chart(Map<Integer, HostAndPort> owners, List<HostAndPort> masters) {}
@@ -74,30 +77,40 @@ final class Cluster extends Servers {
         }
     }
 
-    Cluster(Collection<HostAndPort> seeds, Function<HostAndPort, Node> maker) {
+    /** @param limitMillis how long a step waits for the map, if nobody knows who serves its slot */
+    Cluster(Collection<HostAndPort> seeds, Function<HostAndPort, Node> maker, long limitMillis) {
         this.seeds = List.copyOf(seeds);
         this.maker = maker;
+        this.limitMillis = limitMillis;
         try {
-            draw(null);
+            draw();
         } catch (JedisException e) {
             close();
             throw nobodyKnows("no server of the Redis Cluster tells who serves what", e);
         }
     }
 
-    /** The Cluster of a client of the user's, whose connections are used. */
-    static Cluster of(Supplier<Map<String, ConnectionPool>> pools, Runnable lookAgain) {
+    /** The Cluster of the user's client, whose connections are used. */
+    static Cluster of(Supplier<Map<String, ConnectionPool>> pools, Runnable lookAgain, long limitMillis) {
         List<HostAndPort> known =
                 pools.get().keySet().stream().map(HostAndPort::from).toList();
+        // Elsewhere, because the client waits for a connection of its own for as long as it likes.
+        Lookup<Boolean> meeting = new Lookup<>("a new server of the client's Redis Cluster", () -> {
+            lookAgain.run();
+            return true;
+        });
         return new Cluster(
-                known, address -> new PooledNode(address.toString(), () -> pool(pools, address.toString(), lookAgain)));
+                known,
+                address -> new PooledNode(
+                        address.toString(), () -> pool(pools, address.toString(), meeting, limitMillis), limitMillis),
+                limitMillis);
     }
 
     private static Pool<Connection> pool(
-            Supplier<Map<String, ConnectionPool>> pools, String address, Runnable lookAgain) {
+            Supplier<Map<String, ConnectionPool>> pools, String address, Lookup<Boolean> meeting, long limitMillis) {
         ConnectionPool pool = pools.get().get(address);
         if (pool == null) {
-            lookAgain.run(); // it may not have met that server yet
+            meeting.await(limitMillis); // the client may not have met that server yet
             pool = pools.get().get(address);
         }
         if (pool == null) {
@@ -109,8 +122,8 @@ final class Cluster extends Servers {
     @Override
     Node node(int slot) {
         HostAndPort owner = chart.owners.get(slot);
-        if (owner == null) {
-            draw(null);
+        if (owner == null && isOutdated()) {
+            lookup.await(limitMillis);
             owner = chart.owners.get(slot);
         }
         if (owner == null) {
@@ -152,58 +165,52 @@ final class Cluster extends Servers {
     }
 
     @Override
-    boolean needsOneSlot() {
+    boolean knowsSlots() {
         return true;
     }
 
     @Override
     void failed(Node node) {
-        try {
-            draw(node);
-        } catch (JedisException e) {
-            // The old map stays; whoever needs a new one will be back.
+        failedLast = node;
+        if (isOutdated()) {
+            lookup.start(); // not waited for: whether a step fails does not depend on it, only where its repetition
+            // goes
         }
     }
 
     @Override
     void moved(int slot, HostAndPort to) {
         super.moved(slot, to);
-        if (!drawing.tryLock()) {
-            return;
-        }
-        try {
-            if (!to.equals(chart.owners.get(slot))) { // whoever was asked has not heard of it yet
+        synchronized (this) {
+            if (!to.equals(chart.owners.get(slot))) { // the one that draws the map may not have heard of it yet
                 Map<Integer, HostAndPort> owners = new HashMap<>(chart.owners);
                 owners.put(slot, to);
                 chart = new Chart(owners, List.copyOf(new LinkedHashSet<>(owners.values())));
             }
-        } finally {
-            drawing.unlock();
         }
     }
 
-    /** Draws the map anew, unless somebody is about to or just has; the node that failed is asked last. */
-    private void draw(@Nullable Node failed) {
-        if (!drawing.tryLock()) {
-            return;
+    private boolean isOutdated() {
+        return drawn == 0 || System.nanoTime() - drawn >= BETWEEN_MAPS;
+    }
+
+    /** Draws the map again; the node that failed is asked last. */
+    private Chart draw() {
+        Set<HostAndPort> known = new LinkedHashSet<>(chart.masters);
+        known.addAll(nodes.keySet());
+        known.addAll(seeds);
+        List<Node> inOrder = new ArrayList<>();
+        known.forEach(address -> inOrder.add(at(address)));
+        Node failed = failedLast;
+        if (failed != null && inOrder.remove(failed)) {
+            inOrder.add(failed);
         }
-        try {
-            if (drawn != 0 && System.nanoTime() - drawn < BETWEEN_MAPS) {
-                return;
-            }
-            Set<HostAndPort> known = new LinkedHashSet<>(chart.masters);
-            known.addAll(nodes.keySet());
-            known.addAll(seeds);
-            List<Node> inOrder = new ArrayList<>();
-            known.forEach(address -> inOrder.add(at(address)));
-            if (failed != null && inOrder.remove(failed)) {
-                inOrder.add(failed);
-            }
-            chart = first(inOrder);
+        Chart read = first(inOrder);
+        synchronized (this) {
+            chart = read;
             drawn = System.nanoTime();
-        } finally {
-            drawing.unlock();
         }
+        return read;
     }
 
     private static Chart first(List<Node> nodes) {
@@ -212,10 +219,19 @@ final class Cluster extends Servers {
             try {
                 return read(node);
             } catch (JedisException e) {
-                last = e;
+                last = e instanceof JedisConnectionException
+                        ? new JedisConnectionException(
+                                "the server at " + node.address() + " does not answer: " + e.getMessage(), e)
+                        : e;
             }
         }
         throw last;
+    }
+
+    /** Whether a node of a Cluster serves all of its slots, so that it may as well be used alone. */
+    static boolean isAlone(Node node) {
+        Chart all = read(node);
+        return all.masters.size() == 1 && all.owners.size() == SLOTS;
     }
 
     private static Chart read(Node node) {
@@ -227,8 +243,7 @@ final class Cluster extends Servers {
             List<?> master = Words.list(range.get(2));
             String host = master.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
             int port = ((Long) master.get(1)).intValue();
-            HostAndPort owner = new HostAndPort(
-                    host.isEmpty() ? HostAndPort.from(node.address()).getHost() : host, port);
+            HostAndPort owner = new HostAndPort(host.isEmpty() ? hostOf(node) : host, port);
             masters.add(owner);
             for (int slot = ((Long) range.get(0)).intValue(); slot <= (Long) range.get(1); slot++) {
                 owners.put(slot, owner);
@@ -240,8 +255,15 @@ final class Cluster extends Servers {
         return new Chart(owners, List.copyOf(masters));
     }
 
+    /** A node that has met no other one does not know its own address. */
+    private static String hostOf(Node node) {
+        int colon = node.address().lastIndexOf(':');
+        return colon < 0 ? node.address() : node.address().substring(0, colon);
+    }
+
     @Override
     public void close() {
+        lookup.close();
         nodes.values().forEach(Node::close);
     }
 }

@@ -3,6 +3,7 @@ package io.lockkeeper.redis;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
  * Names, labels and names of clients as they stand in keys and records: one word of plain ASCII, so that no brace, glob
@@ -52,6 +53,16 @@ final class Code {
 
     private static boolean isPlain(char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || PLAIN.indexOf(c) >= 0;
+    }
+
+    /** The text with this code; empty when it is the code of none. */
+    static Optional<String> read(String code) {
+        try {
+            String text = decode(code);
+            return encode(text).equals(code) ? Optional.of(text) : Optional.empty();
+        } catch (NumberFormatException | IndexOutOfBoundsException e) {
+            return Optional.empty();
+        }
     }
 
     static String decode(String code) {

@@ -3,6 +3,8 @@ package io.lockkeeper.redis;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -28,16 +30,46 @@ final class Failures {
     private static final Set<String> OF_THIS_SERVER = Set.of("READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING");
 
     /** The format of records, as the scripts write it. */
-    private static final String FORMAT = "1";
+    private static final String FORMAT = "2";
+
+    private static final String OTHER_FORMAT = "Redis holds a record of format ";
+
+    static final String DAMAGED = "the record of this name is damaged, or was not written by Lockkeeper";
+
+    /** An error of a command inside a script, after what such servers put before it. */
+    private static final Pattern WRAPPED = Pattern.compile(
+            "^.*@user_script: ?\\d*:? ?-?([A-Z]{2,}(?: .*)?|.*ser executing the script.*)$", Pattern.DOTALL);
 
     private Failures() {}
 
     static StoreUnavailableException of(JedisException e) {
+        return of(e, "Redis failed");
+    }
+
+    /** @param what failed where, as a message begins with it */
+    static StoreUnavailableException of(JedisException e, String what) {
         String said = said(e);
-        String message = "Redis failed: " + explain(said);
-        return lasts(e, said)
-                ? StoreUnavailableException.lasting(message, e)
+        String message = what + ": " + explain(said);
+        if (lasts(e, said)) {
+            return StoreUnavailableException.lasting(message, e);
+        }
+        return word(said).equals("TRYAGAIN") // the keys of some names are on the way to another server
+                ? StoreUnavailableException.ofOneName(message, e)
                 : new StoreUnavailableException(message, e);
+    }
+
+    /** Whether it concerns one record or key, which is damaged or was not written by us. */
+    static boolean isOfOneRecord(StoreUnavailableException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.contains("WRONGTYPE")
+                || message.contains("LKDAMAGED")
+                || message.contains(DAMAGED)
+                || message.contains(OTHER_FORMAT);
+    }
+
+    /** Whether a step was not carried out because its slot is being moved, and some of its keys are missing. */
+    static boolean isMovingSlot(StoreUnavailableException e) {
+        return e.getCause() instanceof JedisException cause && word(said(cause)).equals("TRYAGAIN");
     }
 
     /** Whether another server may be the right one. */
@@ -63,6 +95,11 @@ final class Failures {
         };
     }
 
+    /** Whether a step failed because a permission is missing. */
+    static boolean isDenied(StoreUnavailableException e) {
+        return e.getCause() instanceof JedisException cause && isDenied(said(cause));
+    }
+
     /** Whether a permission is missing; Redis says it in another way when it is a script that lacks it. */
     static boolean isDenied(String said) {
         return word(said).equals("NOPERM") || said.contains("user executing the script");
@@ -78,15 +115,9 @@ final class Failures {
         return false;
     }
 
-    /** Refuses records that a newer Lockkeeper has written. */
-    static void requireFormat(String format) {
-        if (!format.equals(FORMAT)) {
-            throw StoreUnavailableException.lasting(newer(format), null);
-        }
-    }
-
     private static String newer(String format) {
-        return "Redis holds a record of format " + format + ", written by a newer Lockkeeper; this one knows format "
+        return OTHER_FORMAT + format
+                + ", written by another version of Lockkeeper, most likely a newer one; this one knows format "
                 + FORMAT;
     }
 
@@ -94,6 +125,9 @@ final class Failures {
         int format = said.indexOf("LKFORMAT");
         if (format >= 0) {
             return newer(said.substring(format).split("[ ,]")[1]);
+        }
+        if (said.contains("LKDAMAGED")) {
+            return DAMAGED + ": " + said;
         }
         return switch (word(said)) {
             case "OOM" -> "it is full (maxmemory is reached, and nothing may be evicted): " + said;
@@ -105,8 +139,17 @@ final class Failures {
         };
     }
 
-    private static String said(Throwable e) {
-        return String.valueOf(e.getMessage());
+    /**
+     * What the server meant. Before version 7, Redis wraps the errors of commands in a script: {@code ERR Error running script (call
+     * to f_…): @user_script:5: @user_script: 5: -OOM command not allowed …}; some later ones say {@code @user_script: 5: OOM …}.
+     */
+    static String said(Throwable e) {
+        String said = String.valueOf(e.getMessage());
+        if (!said.contains("user_script")) {
+            return said;
+        }
+        Matcher wrapped = WRAPPED.matcher(said);
+        return wrapped.find() ? wrapped.group(1) : said;
     }
 
     private static String word(String said) {

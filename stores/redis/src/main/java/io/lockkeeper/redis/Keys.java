@@ -41,36 +41,32 @@ final class Keys {
         return prefix + ":{" + TAGS[bucket] + "}:" + rest;
     }
 
-    /** Record of a name. */
-    byte[] record(String name) {
-        return bytes(key(bucket(name), "n:" + Code.encode(name)));
+    /** Records of the names of a bucket, by the names' codes. */
+    byte[] names(int bucket) {
+        return bytes(key(bucket, "names"));
     }
 
-    /** Record, places, limits and queue of a name. */
+    /** Records, token floor and refused ids of a bucket: what each script is given first. */
+    List<byte[]> ofBucket(int bucket) {
+        return List.of(names(bucket), bytes(key(bucket, "floor")), bytes(key(bucket, "refused")));
+    }
+
+    /** A name's own keys, which exist while claims are queued or several hold it: places, limits, ends and entries. */
     List<byte[]> ofName(String name) {
         String code = Code.encode(name);
         int bucket = bucket(name);
         return List.of(
-                bytes(key(bucket, "n:" + code)),
-                bytes(key(bucket, "p:" + code)),
-                bytes(key(bucket, "t:" + code)),
-                bytes(key(bucket, "q:" + code)));
+                bytes(key(bucket, "places:" + code)),
+                bytes(key(bucket, "limits:" + code)),
+                bytes(key(bucket, "ends:" + code)),
+                bytes(key(bucket, "entries:" + code)));
     }
 
-    /** Token floor and refused ids of a bucket. */
-    List<byte[]> ofBucket(int bucket) {
-        return List.of(bytes(key(bucket, "floor")), bytes(key(bucket, "refused")));
-    }
-
-    /** Record and watchers of a latch, then the keys of its bucket. */
+    /** Record and watchers of a latch. */
     List<byte[]> ofLatch(String name) {
         String code = Code.encode(name);
         int bucket = bucket(name);
-        return List.of(
-                bytes(key(bucket, "l:" + code)),
-                bytes(key(bucket, "w:" + code)),
-                bytes(key(bucket, "floor")),
-                bytes(key(bucket, "refused")));
+        return List.of(bytes(key(bucket, "l:" + code)), bytes(key(bucket, "w:" + code)));
     }
 
     /** A string, a sorted set and a hash that nobody else uses. */
@@ -83,19 +79,14 @@ final class Keys {
         return prefix + ":id";
     }
 
+    /** A copy of the id, for when the shard of the other one is down. */
+    String copyOfId(int bucket) {
+        return key(bucket, "id");
+    }
+
     /** The channel on which a client is told what concerns it. */
     String channel(String client) {
         return prefix + ":to:" + client;
-    }
-
-    /** What the records of all names that begin with this match. */
-    String pattern(String namePrefix) {
-        return prefix + ":{??}:n:" + Code.encode(namePrefix) + "*";
-    }
-
-    /** The name whose record this key is. */
-    String nameOf(String record) {
-        return Code.decode(record.substring(prefix.length() + ":{00}:n:".length()));
     }
 
     static byte[] bytes(String ascii) {

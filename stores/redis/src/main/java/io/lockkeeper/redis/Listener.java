@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
-import io.lockkeeper.LeaseLost;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
@@ -16,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.JedisPubSub;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -32,36 +32,69 @@ final class Listener implements AutoCloseable {
     private static final long SILENCE = 3_000_000_000L;
     private static final long PATIENCE = 2_000_000_000L;
 
+    /** Somebody may allow meanwhile what was denied. */
+    private static final long BETWEEN_TRIALS = 5_000_000_000L;
+
+    /** What cannot be read is taken for something missed; a flood of it must not become a flood of questions. */
+    private static final long BETWEEN_QUESTIONS = 100_000_000;
+
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.redis");
+
     private final Servers servers;
     private final Keys keys;
-    private final long incarnation;
-    private final boolean believesGrants;
+
+    /** Whether the user may subscribe and unsubscribe, as far as it has been tried. */
+    private volatile boolean maySubscribe = true;
+
+    private volatile boolean mayUnsubscribe = true;
+
     private final Map<String, Client> clients = new ConcurrentHashMap<>();
     private @Nullable Thread thread;
     private @Nullable Hearing current;
     private volatile boolean closed;
 
-    private record Client(Signals signals, CountDownLatch begun) {}
+    /** What has been logged: once each, as it may come again and again. */
+    private final Set<String> complaints = ConcurrentHashMap.newKeySet();
 
-    /** @param believesGrants false when a grant is to be looked at again before it is believed */
-    Listener(Servers servers, Keys keys, long incarnation, boolean believesGrants) {
+    /** One that listens. */
+    private static final class Client {
+        final Signals signals;
+        final CountDownLatch begun = new CountDownLatch(1);
+        long asked = System.nanoTime() - BETWEEN_QUESTIONS;
+
+        Client(Signals signals) {
+            this.signals = signals;
+        }
+    }
+
+    Listener(Servers servers, Keys keys) {
         this.servers = servers;
         this.keys = keys;
-        this.incarnation = incarnation;
-        this.believesGrants = believesGrants;
     }
 
     Subscription listen(String client, Signals signals) {
         String channel = keys.channel(client);
-        Client entry = new Client(signals, new CountDownLatch(1));
+        Client entry = new Client(signals);
         synchronized (this) {
-            clients.put(channel, entry);
             if (thread == null) {
-                thread = new Thread(this::loop, "lockkeeper-redis-listen");
-                thread.setDaemon(true);
-                thread.start();
-            } else if (current != null) {
-                current.add(channel);
+                Thread listening = new Thread(this::loop, "lockkeeper-redis-listen");
+                listening.setDaemon(true);
+                clients.put(channel, entry);
+                try {
+                    listening.start();
+                    thread = listening;
+                } finally {
+                    if (thread == null) { // there are too many threads: the next one may be luckier
+                        clients.remove(channel, entry);
+                    }
+                }
+            } else {
+                clients.put(channel, entry);
+                if (current != null) {
+                    current.add(channel);
+                } else {
+                    LockSupport.unpark(thread);
+                }
             }
         }
         awaitBegin(entry.begun);
@@ -69,6 +102,8 @@ final class Listener implements AutoCloseable {
             synchronized (this) {
                 if (clients.remove(channel, entry) && current != null) {
                     current.remove(channel);
+                } else {
+                    LockSupport.unpark(thread);
                 }
             }
         };
@@ -91,20 +126,66 @@ final class Listener implements AutoCloseable {
         begun.countDown();
     }
 
+    /** Whether the clients hear of anything; as far as it has been tried, which {@link #listen} does. */
+    boolean pushes() {
+        return maySubscribe;
+    }
+
     private void loop() {
         while (goesOn()) {
             Node node = null;
             try {
                 node = servers.listening();
                 new Hearing(node.keep()).run();
+                if (!maySubscribe && !closed) {
+                    LockSupport.parkNanos(this, BETWEEN_TRIALS);
+                }
             } catch (JedisException | StoreUnavailableException e) {
-                if (node != null) {
-                    servers.failed(node);
-                }
-                if (!closed) {
-                    LockSupport.parkNanos(this, PAUSE); // the server is away; those who wait refresh meanwhile
-                }
+                failed(node); // the server is away; those who wait refresh meanwhile
+            } catch (Throwable e) { // whatever it is: without this thread nobody would hear anything any more
+                complain("The listener failed, and begins again", e);
+                failed(node);
             }
+        }
+    }
+
+    /** The user lacks a permission: another server would say the same, and there is nothing wrong with this one. */
+    private void denied(String said) {
+        if (said.contains("unsubscribe")) {
+            mayUnsubscribe = false;
+            warnOnce("UNSUBSCRIBE is denied to the user; whoever stops to listen makes the others that share its"
+                    + " connection connect again. Allow it with ACL SETUSER … +unsubscribe (docs/stores/redis.md): "
+                    + said);
+        } else {
+            maySubscribe = false;
+            warnOnce("SUBSCRIBE is denied to the user; waiters are not told that it is their turn, and find out by"
+                    + " asking. Allow it with ACL SETUSER … +subscribe +unsubscribe (docs/stores/redis.md): " + said);
+            clients.values().forEach(client -> client.begun.countDown());
+        }
+    }
+
+    private void warnOnce(String what) {
+        if (complaints.add(what)) {
+            LOG.log(System.Logger.Level.WARNING, what);
+        }
+    }
+
+    private void failed(@Nullable Node node) {
+        try {
+            if (node != null) {
+                servers.failed(node);
+            }
+        } catch (RuntimeException | Error e) {
+            complain("No server could be found to listen to", e);
+        }
+        if (!closed) {
+            LockSupport.parkNanos(this, PAUSE);
+        }
+    }
+
+    private void complain(String what, Throwable e) {
+        if (complaints.add(what)) {
+            LOG.log(System.Logger.Level.WARNING, what, e);
         }
     }
 
@@ -131,6 +212,7 @@ final class Listener implements AutoCloseable {
     private final class Hearing extends JedisPubSub {
         private final Connection connection;
         private final Set<String> channels = new HashSet<>();
+        private final Set<String> confirmed = new HashSet<>();
         private volatile long heard = System.nanoTime();
         private volatile long asked = heard;
 
@@ -144,6 +226,11 @@ final class Listener implements AutoCloseable {
                 if (!channels.isEmpty()) {
                     proceed(connection, channels.toArray(String[]::new));
                 }
+            } catch (JedisDataException e) {
+                if (!Failures.isDenied(Failures.said(e))) {
+                    throw e;
+                }
+                denied(Failures.said(e));
             } finally {
                 synchronized (Listener.this) {
                     current = null;
@@ -165,8 +252,13 @@ final class Listener implements AutoCloseable {
 
         void remove(String channel) {
             channels.remove(channel);
+            confirmed.remove(channel);
             try {
-                unsubscribe(channel);
+                if (mayUnsubscribe) {
+                    unsubscribe(channel);
+                } else {
+                    cut();
+                }
             } catch (JedisException e) {
                 cut();
             }
@@ -174,21 +266,18 @@ final class Listener implements AutoCloseable {
 
         /** Ends the thread's read. */
         void cut() {
-            try {
-                connection.forceDisconnect();
-            } catch (java.io.IOException e) {
-                // It is gone.
-            }
+            JedisVersion.cut(connection);
         }
 
+        /** By a subscription that there is already: a PING would be one more permission to need. */
         void probe(long now) {
             synchronized (Listener.this) {
                 if (asked - heard > 0 && now - asked > PATIENCE) {
                     cut();
-                } else if (now - heard > SILENCE && now - asked > SILENCE) {
+                } else if (now - heard > SILENCE && now - asked > SILENCE && !channels.isEmpty()) {
                     asked = now;
                     try {
-                        ping();
+                        subscribe(channels.iterator().next());
                     } catch (JedisException e) {
                         cut();
                     }
@@ -201,6 +290,10 @@ final class Listener implements AutoCloseable {
             heard = System.nanoTime();
             Client client;
             synchronized (Listener.this) {
+                if (!confirmed.add(channel)) {
+                    return; // it was a probe
+                }
+                maySubscribe = true;
                 if (current == null) {
                     current = this;
                     // Those that came while there was nobody to tell.
@@ -224,33 +317,37 @@ final class Listener implements AutoCloseable {
         }
 
         @Override
-        public void onPong(String pattern) {
-            heard = System.nanoTime();
-        }
-
-        @Override
         public void onMessage(String channel, String message) {
             heard = System.nanoTime();
             Client client = clients.get(channel);
-            if (client != null) {
-                deliver(client.signals, message.split(" "));
+            if (client == null) {
+                return;
+            }
+            try {
+                deliver(client.signals, message);
+            } catch (RuntimeException | Error e) {
+                complain("A message on " + channel + " could not be read; it is taken for one that was missed", e);
+                askAgain(client);
             }
         }
     }
 
-    private void deliver(Signals signals, String[] words) {
-        switch (words[0]) {
-            case "G" -> {
-                if (believesGrants) {
-                    signals.granted(ClaimId.parse(words[1]), Words.granted(words, 2, incarnation));
-                } else {
-                    signals.missed();
-                }
-            }
-            case "R" -> signals.recalled(ClaimId.parse(words[1]));
-            case "L" -> signals.lost(ClaimId.parse(words[1]), LeaseLost.Reason.valueOf(words[2]));
-            case "O" -> signals.opened(Code.decode(words[1]));
-            default -> signals.missed(); // a newer client tells something that we do not know
+    private static void askAgain(Client client) {
+        long now = System.nanoTime();
+        if (now - client.asked >= BETWEEN_QUESTIONS) {
+            client.asked = now;
+            client.signals.missed();
+        }
+    }
+
+    /** A message is a hint: anybody who may publish could have sent it. */
+    private static void deliver(Signals signals, String message) {
+        if (message.startsWith("C ")) {
+            signals.changed(ClaimId.parse(message.substring(2)));
+        } else if (message.startsWith("O ")) {
+            signals.opened(Code.read(message.substring(2)).orElseThrow());
+        } else {
+            throw new IllegalArgumentException("it begins with neither C nor O");
         }
     }
 

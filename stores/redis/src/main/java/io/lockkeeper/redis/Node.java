@@ -18,7 +18,7 @@ abstract class Node implements AutoCloseable {
     /** How a request is to be made. */
     enum Way {
         PLAIN,
-        /** Renewals do not wait for a free connection: whoever is short of them must not lose locks. */
+        /** Renewals do not wait for a free connection: a shortage of connections must not cost locks. */
         URGENT,
         /** To a server that is just taking a slot over. */
         ASKING
@@ -38,6 +38,11 @@ abstract class Node implements AutoCloseable {
 
     /** A name for this server. */
     abstract String address();
+
+    /** How many connections there may be at a time. */
+    int mostConnections() {
+        return Integer.MAX_VALUE;
+    }
 
     @Override
     public abstract void close();

@@ -15,13 +15,11 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** A server that we connect to ourselves. The connection used last is used next, so that few threads need few of them. */
 final class OwnNode extends Node {
-    /** More at a time would only queue in the server, which does one thing after the other. */
-    private static final int MOST = 32;
-
     private final HostAndPort address;
     private final JedisClientConfig config;
     private final JedisClientConfig again;
-    private final Semaphore free = new Semaphore(MOST);
+    private final int poolSize;
+    private final Semaphore free;
     private final ConcurrentLinkedDeque<Ours> idle = new ConcurrentLinkedDeque<>();
     private final Together together;
     private volatile int era;
@@ -37,17 +35,24 @@ final class OwnNode extends Node {
         }
     }
 
-    OwnNode(HostAndPort address, JedisClientConfig config) {
+    /** @param poolSize the most connections at a time, not counting those of renewals and the one that listens */
+    OwnNode(HostAndPort address, JedisClientConfig config, int poolSize) {
         this.address = address;
         this.config = config;
-        // The first connection may take its time; a step to a server that we have reached before must not.
-        this.again = DefaultJedisClientConfig.builder()
-                .from(config)
-                .connectionTimeoutMillis(Math.min(config.getConnectionTimeoutMillis(), config.getSocketTimeoutMillis()))
-                .build();
+        this.again = impatient(config);
+        this.poolSize = poolSize;
+        this.free = new Semaphore(poolSize);
         this.together = new Together(
                 calls -> runOnOne(calls, Way.PLAIN, Replicas.NONE),
                 TimeUnit.MILLISECONDS.toNanos(config.getSocketTimeoutMillis()));
+    }
+
+    /** The first connection may take its time; a step to a server that was reached before must not. */
+    static JedisClientConfig impatient(JedisClientConfig config) {
+        return DefaultJedisClientConfig.builder()
+                .from(config)
+                .connectionTimeoutMillis(Math.min(config.getConnectionTimeoutMillis(), config.getSocketTimeoutMillis()))
+                .build();
     }
 
     @Override
@@ -103,7 +108,8 @@ final class OwnNode extends Node {
                     if (free.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                         return;
                     }
-                    throw new JedisConnectionException("all " + MOST + " connections to " + address + " are in use");
+                    throw new JedisConnectionException(
+                            "all " + poolSize + " connections to " + address + " are in use");
                 } catch (InterruptedException e) {
                     interrupted = true; // an interrupt never breaks a step
                 }
@@ -117,15 +123,19 @@ final class OwnNode extends Node {
 
     @Override
     void give(Connection connection, Way way) {
-        if (way != Way.URGENT) {
-            free.release();
-        }
-        if (closed || connection.isBroken()) {
-            connection.disconnect();
-        } else if (connection instanceof Ours ours) {
-            idle.addFirst(ours);
-            if (closed) {
-                close();
+        try {
+            if (closed || connection.isBroken()) {
+                connection.disconnect();
+            } else if (connection instanceof Ours ours) {
+                idle.addFirst(ours);
+                if (closed) {
+                    close();
+                }
+            }
+        } finally {
+            // Last: otherwise the next one would find no connection, and open one too many.
+            if (way != Way.URGENT) {
+                free.release();
             }
         }
     }
@@ -135,9 +145,13 @@ final class OwnNode extends Node {
         if (closed) {
             throw new JedisConnectionException("the connections to " + address + " have been closed");
         }
-        Connection connection = new Ours(address, known ? again : config, era);
-        known = true;
-        return connection;
+        try {
+            Connection connection = new Ours(address, known ? again : config, era);
+            known = true;
+            return connection;
+        } catch (JedisConnectionException e) {
+            throw known ? e : Tls.hint(e, config);
+        }
     }
 
     @Override

@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import java.time.Duration;
+import java.util.NoSuchElementException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.Pool;
 
-/** A server to which a client of the user's has connections. They are the user's: none is closed here but what is broken. */
+/**
+ * A server to which the user's client has a pool of connections. A step waits for one of them no longer than a step may take,
+ * whatever the pool allows. Renewals have a connection beside the pool, made by the pool's own factory, so that an application
+ * that uses up its pool loses no locks.
+ */
 final class PooledNode extends Node {
-    private final String address;
-    private final Supplier<? extends Pool<Connection>> pool;
+    /** One listens, one makes steps. */
+    static final int LEAST = 2;
 
-    PooledNode(String address, Supplier<? extends Pool<Connection>> pool) {
-        this.address = address;
+    private final String description;
+    private final Supplier<? extends Pool<Connection>> pool;
+    private final long limitMillis;
+    private final AtomicReference<@Nullable Connection> forRenewals = new AtomicReference<>();
+    private volatile String address;
+    private volatile boolean closed;
+
+    /**
+     * @param description of the server, until its address is seen on a connection
+     * @param limitMillis how long to wait for a free connection
+     */
+    PooledNode(String description, Supplier<? extends Pool<Connection>> pool, long limitMillis) {
+        this.description = description;
+        this.address = description;
         this.pool = pool;
+        this.limitMillis = limitMillis;
     }
 
     @Override
@@ -22,23 +46,41 @@ final class PooledNode extends Node {
     }
 
     @Override
+    int mostConnections() {
+        int most = pool.get().getMaxTotal();
+        return most < 0 ? Integer.MAX_VALUE : most;
+    }
+
+    @Override
     Connection take(Way way) {
-        return keep();
+        if (way != Way.URGENT) {
+            return keep();
+        }
+        Connection reserved = forRenewals.getAndSet(null);
+        return reserved != null && !reserved.isBroken() ? reserved : make();
+    }
+
+    /** A connection as the pool makes them, but not one of the pool's. */
+    private Connection make() {
+        try {
+            return pool.get().getFactory().makeObject().getObject();
+        } catch (JedisException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new JedisConnectionException("no connection to " + address + " for renewals", e);
+        }
     }
 
     @Override
     Connection keep() {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
         boolean interrupted = Thread.interrupted(); // an interrupt never breaks a step
         try {
             while (true) {
                 try {
-                    return pool.get().getResource();
-                } catch (JedisException e) {
-                    if (!isInterrupt(e)) {
-                        throw e;
-                    }
+                    return borrow(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+                } catch (InterruptedException e) {
                     interrupted = true;
-                    Thread.interrupted();
                 }
             }
         } finally {
@@ -48,25 +90,62 @@ final class PooledNode extends Node {
         }
     }
 
-    private static boolean isInterrupt(Throwable e) {
-        for (Throwable t = e; t != null; t = t.getCause()) {
-            if (t instanceof InterruptedException) {
-                return true;
+    private Connection borrow(long millis) throws InterruptedException {
+        Pool<Connection> from = pool.get();
+        Connection connection;
+        try {
+            connection = from.borrowObject(Duration.ofMillis(millis));
+        } catch (InterruptedException | JedisException e) {
+            throw e;
+        } catch (NoSuchElementException e) {
+            if (e.getCause() instanceof JedisException cause) {
+                throw cause; // it did not pass the pool's own test
             }
+            throw new JedisConnectionException(
+                    "none of the client's " + from.getMaxTotal() + " connections to " + address + " became free within "
+                            + millis + " ms",
+                    e);
+        } catch (Exception e) {
+            throw new JedisConnectionException("no connection to " + address + " from the client's pool", e);
         }
-        return false;
+        if (from instanceof ConnectionPool own) {
+            connection.setHandlingPool(own); // where its close() returns it to
+        }
+        String seen = JedisVersion.address(connection);
+        if (!seen.isEmpty() && !address.endsWith(seen)) {
+            address = description + ", " + seen;
+        }
+        return connection;
     }
 
     @Override
     void give(Connection connection, Way way) {
-        connection.close();
+        if (way != Way.URGENT) {
+            connection.close();
+        } else if (closed || connection.isBroken() || !forRenewals.compareAndSet(null, connection)) {
+            connection.disconnect();
+        } else if (closed) {
+            close();
+        }
     }
 
     @Override
     void distrust() {
         pool.get().clear(); // closes what is idle
+        discard();
     }
 
+    private void discard() {
+        Connection reserved = forRenewals.getAndSet(null);
+        if (reserved != null) {
+            reserved.disconnect();
+        }
+    }
+
+    /** The pool is the user's, and stays open. */
     @Override
-    public void close() {}
+    public void close() {
+        closed = true;
+        discard();
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.spi.Ranges;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -13,7 +14,7 @@ import java.util.regex.Pattern;
  */
 public final class RedisOptions {
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:/-]{1,100}");
-    private static final int MOST_REPLICAS = 100;
+    static final int MOST_REPLICAS = 100;
     private static final RedisOptions DEFAULTS = new RedisOptions("lockkeeper", 0, false, Duration.ofSeconds(1));
 
     private final String prefix;
@@ -64,8 +65,14 @@ public final class RedisOptions {
         return new RedisOptions(prefix, replicas, allowEviction, operationTimeout);
     }
 
-    /** How long to wait for replicas. Built-in: 1 s. How long a step may take is for the client to say that is given. */
+    /**
+     * How long to wait for replicas, and for a free connection of the client. Built-in: 1 s. How long an answer may take is
+     * determined by the client's socket timeout.
+     *
+     * @throws IllegalArgumentException when it is not 10 ms to 1 min
+     */
     public RedisOptions operationTimeout(Duration operationTimeout) {
+        Ranges.operationTimeout(operationTimeout);
         return new RedisOptions(prefix, replicas, allowEviction, operationTimeout);
     }
 

@@ -6,6 +6,7 @@ import io.lockkeeper.Guarantees;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
@@ -39,11 +40,17 @@ public final class RedisStore implements LockStore {
     static final Guarantees GUARANTEES = new Promises(
             EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE)), Duration.ofMillis(100));
 
+    /** Where the user may not subscribe. */
+    private static final Guarantees WITHOUT_PUSH = new Promises(
+            EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE, Guarantee.PUSH)),
+            Duration.ofMillis(100));
+
     private final Servers servers;
     private final Keys keys;
     private final Replicas replicas;
     private final Listener listener;
     private final Survey survey;
+    private final NameScan scan;
     private final String id;
     private final long incarnation;
 
@@ -52,16 +59,17 @@ public final class RedisStore implements LockStore {
         this.keys = new Keys(options.prefix());
         this.replicas = options.replicas();
         this.survey = new Survey(servers, keys);
+        this.scan = new NameScan(servers, keys);
         try {
-            survey.refuseEviction(options.allowEviction());
-            this.id = survey.id();
+            new StartupChecks(servers, options.allowEviction()).run();
+            this.id = new StoreId(servers, keys).get();
             survey.refuseMissingPermissions();
         } catch (RuntimeException | Error e) {
             servers.close();
             throw e;
         }
         this.incarnation = id.hashCode();
-        this.listener = new Listener(servers, keys, incarnation, replicas.number() == 0);
+        this.listener = new Listener(servers, keys);
     }
 
     /** Locks in the Redis of this client, which is not closed. */
@@ -70,15 +78,20 @@ public final class RedisStore implements LockStore {
     }
 
     /**
-     * Locks in the Redis of this client, which is not closed. One of its connections is kept to listen on.
+     * Locks in the Redis of this client, which is not closed. One of its connections is kept to listen on, and renewals use one
+     * more that is made beside its pool. A step waits for a free connection no longer than the operation timeout of the options.
      *
      * @param client a {@link redis.clients.jedis.RedisClient}, {@link redis.clients.jedis.RedisSentinelClient} or
-     *     {@link redis.clients.jedis.RedisClusterClient}; its socket timeout bounds each step, and should be the operation timeout
+     *     {@link redis.clients.jedis.RedisClusterClient}, or what these are called in other versions of Jedis; its socket timeout
+     *     bounds each step, and should be the operation timeout
      * @throws IllegalArgumentException when it is a client of another kind
+     * @throws io.lockkeeper.StoreUnavailableException when the client's pool is too small, or its Jedis is of an unsupported
+     *     version
      */
     public static RedisStore of(UnifiedJedis client, RedisOptions options) {
         Objects.requireNonNull(client, "client");
-        return new RedisStore(Given.servers(client), options);
+        JedisVersion.check();
+        return new RedisStore(Given.servers(client, options.timeoutMillis()), options);
     }
 
     @Override
@@ -88,7 +101,7 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Guarantees guarantees() {
-        return GUARANTEES;
+        return listener.pushes() ? GUARANTEES : WITHOUT_PUSH;
     }
 
     @Override
@@ -108,16 +121,8 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Answer claim(Claim claim) {
-        Call call = Call.onName(
-                keys,
-                claim.name(),
-                Script.CLAIM,
-                claim.id().toString(),
-                Words.mode(claim.terms().mode()),
-                Words.flag(claim.stray()),
-                Words.flag(claim.terms().queue()),
-                Words.terms(claim, incarnation));
-        return Words.answer(Words.text(run(call, replicas)), incarnation);
+        Call call = Call.onName(keys, claim.name(), Script.CLAIM, Words.claim(claim, incarnation));
+        return Words.answer(Words.text(runEitherWay(call, Script.CLAIM_FREE, replicas)), incarnation);
     }
 
     @Override
@@ -125,7 +130,7 @@ public final class RedisStore implements LockStore {
         if (!batch.queued().isEmpty()) {
             listener.probe();
         }
-        Batch todo = new Batch(keys, incarnation, servers.needsOneSlot(), batch);
+        Batch todo = new Batch(keys, incarnation, batch);
         for (List<Call> calls = todo.calls(); !calls.isEmpty(); calls = todo.calls()) {
             todo.read(servers.runAll(calls, Node.Way.URGENT, replicas));
         }
@@ -134,7 +139,7 @@ public final class RedisStore implements LockStore {
 
     @Override
     public boolean release(Grant grant) {
-        return isOne(run(ending(Script.RELEASE, grant.claim()), Replicas.NONE));
+        return isOne(runEitherWay(ending(Script.RELEASE, grant.claim()), Script.RELEASE_FREE, Replicas.NONE));
     }
 
     @Override
@@ -221,6 +226,25 @@ public final class RedisStore implements LockStore {
         return servers.run(call, Node.Way.PLAIN, waitFor);
     }
 
+    /**
+     * While a slot of a Cluster is moved, no step is carried out that names a key that does not exist. What is done most needs none
+     * of those.
+     */
+    private Object runEitherWay(Call call, Script quickest, Replicas waitFor) {
+        try {
+            return run(call, waitFor);
+        } catch (StoreUnavailableException e) {
+            if (!Failures.isMovingSlot(e)) {
+                throw e;
+            }
+            Object answer = run(call.by(quickest), waitFor);
+            if (Script.needsMore(answer)) {
+                throw e;
+            }
+            return answer;
+        }
+    }
+
     private static boolean isOne(Object answer) {
         return answer instanceof Long one && one == 1;
     }
@@ -229,17 +253,19 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Optional<LockInfo> inspect(String name) {
-        return survey.look(name).flatMap(View::describe);
+        return scan.look(name).flatMap(View::describe);
     }
 
     @Override
     public List<LockInfo> list(String prefix, int limit) {
-        return survey.list(prefix, limit);
+        return scan.list(prefix, limit);
     }
 
     @Override
     public boolean check(Sequencer sequencer) {
-        return survey.look(sequencer.name()).filter(view -> view.has(sequencer)).isPresent();
+        return scan.holders(sequencer.name())
+                .filter(view -> view.has(sequencer))
+                .isPresent();
     }
 
     @Override

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.LockkeeperException;
 import io.lockkeeper.spi.StoreUrl;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -15,11 +17,18 @@ import redis.clients.jedis.HostAndPort;
 /** A {@code redis…://} URL, taken apart. May hold a secret, and is never printed. */
 final class RedisUrl {
     /** The parameters of all these URLs. */
-    static final Set<String> KNOWN =
-            Set.of("operationTimeout", "connectTimeout", "patience", "prefix", "replicas", "allowEviction");
+    private static final Set<String> COMMON =
+            Set.of("operationTimeout", "connectTimeout", "patience", "prefix", "replicas", "allowEviction", "poolSize");
+
+    private static final Set<String> OF_SENTINELS = Set.of("sentinelUser", "sentinelPassword");
 
     private static final int REDIS_PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
+
+    /** More at a time would only queue in the server, which does one thing after the other. */
+    private static final int POOL_SIZE = 32;
+
+    private static final int LARGEST_POOL = 1_000;
 
     final List<HostAndPort> hosts = new ArrayList<>();
     final @Nullable String user;
@@ -29,10 +38,39 @@ final class RedisUrl {
     final RedisOptions options;
     final Duration operationTimeout;
     final Duration connectTimeout;
+    final int poolSize;
+    final @Nullable Tls tls;
+    final @Nullable String sentinelUser;
+    final @Nullable String sentinelPassword;
+    final @Nullable String clientName;
 
     /** Takes it apart; an {@link IllegalArgumentException} shows no part of it that may be a secret. */
     RedisUrl(StoreUrl url) {
-        this(url, KNOWN, authority(url));
+        this(url, known(url.scheme()), authority(url));
+    }
+
+    /** The parameters of URLs of this scheme. */
+    static Set<String> known(String scheme) {
+        Set<String> known = new HashSet<>(COMMON);
+        if (isTls(scheme)) {
+            known.addAll(Tls.KNOWN);
+        }
+        if (isSentinel(scheme)) {
+            known.addAll(OF_SENTINELS);
+        }
+        return known;
+    }
+
+    private static boolean isTls(String scheme) {
+        return scheme.startsWith("rediss") || scheme.equals("redlocks");
+    }
+
+    static boolean isSentinel(String scheme) {
+        return scheme.endsWith("-sentinel");
+    }
+
+    static boolean isCluster(String scheme) {
+        return scheme.endsWith("-cluster");
     }
 
     /** Takes apart what stands behind the slashes; the rest is that of {@code url}. */
@@ -51,9 +89,9 @@ final class RedisUrl {
         int slash = rest.indexOf('/');
         String path = slash < 0 ? "" : rest.substring(slash + 1);
         rest = slash < 0 ? rest : rest.substring(0, slash);
-        boolean isSentinel = scheme.equals("redis-sentinel");
-        boolean isCluster = scheme.equals("redis-cluster");
-        for (String host : rest.split(",")) {
+        boolean isSentinel = isSentinel(scheme);
+        boolean isCluster = isCluster(scheme);
+        for (String host : rest.split(",", -1)) {
             hosts.add(host(scheme, host, isSentinel ? SENTINEL_PORT : REDIS_PORT));
         }
         if (hosts.size() > 1 && !isSentinel && !isCluster) {
@@ -64,16 +102,25 @@ final class RedisUrl {
         if (isSentinel == master.isEmpty()) {
             throw new IllegalArgumentException(
                     isSentinel
-                            ? "a redis-sentinel: URL ends with #MASTER, the name by which the Sentinels know the master, before any ?"
-                            : "only a redis-sentinel: URL has a #");
+                            ? "a " + scheme
+                                    + ": URL ends with #MASTER, the name by which the Sentinels know the master, before any ?"
+                            : "only a redis-sentinel: or rediss-sentinel: URL has a #");
         }
         operationTimeout = positive(url, "operationTimeout", Duration.ofSeconds(1));
         connectTimeout = positive(url, "connectTimeout", Duration.ofSeconds(3));
         options = RedisOptions.defaults()
                 .prefix(url.parameter("prefix").orElse("lockkeeper"))
-                .replicas(number(url.parameter("replicas").orElse("0"), "replicas"))
+                .replicas(number(url, "replicas", 0, 0, RedisOptions.MOST_REPLICAS))
                 .allowEviction(flag(url.parameter("allowEviction").orElse("false")))
                 .operationTimeout(operationTimeout);
+        poolSize = number(url, "poolSize", POOL_SIZE, 1, LARGEST_POOL);
+        tls = isTls(scheme) ? Tls.of(url) : null;
+        sentinelUser = url.parameter("sentinelUser").orElse(null);
+        sentinelPassword = url.parameter("sentinelPassword").orElse(null);
+        if (sentinelUser != null && sentinelPassword == null) {
+            throw new IllegalArgumentException("parameter 'sentinelUser' needs parameter 'sentinelPassword'");
+        }
+        clientName = url.clientName().map(ClientName::encode).orElse(null);
     }
 
     /** What stands behind the slashes. */
@@ -90,6 +137,11 @@ final class RedisUrl {
         String host = colon < 0 ? text : text.substring(0, colon);
         if (host.isEmpty()) {
             throw new IllegalArgumentException("a " + scheme + ": URL names a host: " + scheme + "://HOST[:PORT]");
+        }
+        if (host.chars().anyMatch(c -> Character.isWhitespace(c) || Character.isISOControl(c))) {
+            // Not shown, either: see number().
+            throw new IllegalArgumentException(
+                    "a host of the " + scheme + ": URL has a blank in it; allowed is HOST[:PORT], without any");
         }
         if (host.startsWith("[") && bracket > 0) {
             host = host.substring(1, bracket);
@@ -116,6 +168,17 @@ final class RedisUrl {
                     + " (in a secret, / ? # @ : and % are written as %2F %3F %23 %40 %3A %25)");
         }
         return Integer.parseInt(text);
+    }
+
+    /** The value of a parameter that is no secret. */
+    private static int number(StoreUrl url, String name, int builtIn, int least, int most) {
+        String text = url.parameter(name).orElse(Integer.toString(builtIn));
+        int value = text.matches("\\d{1,9}") ? Integer.parseInt(text) : -1;
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(LockkeeperException.printable(
+                    "parameter '" + name + "' is '" + text + "'; allowed is a whole number, " + least + " to " + most));
+        }
+        return value;
     }
 
     private static boolean flag(String value) {

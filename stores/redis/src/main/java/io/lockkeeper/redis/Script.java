@@ -9,41 +9,93 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Set;
 
 /**
- * The steps, each a Lua file beside this class. Before it come {@code base.lua}, the quick way of a step that has one, and
- * {@code rules.lua}: a script's text is all of it, but what is not reached costs nothing.
+ * The steps, each a Lua file beside this class. Before it come the clock, the quickest way of a step that leaves a name
+ * free or finds it free, {@code record.lua}, the quick way of a step that has one, and, where the step needs them, {@code
+ * name.lua} and {@code rules.lua}. What a script does not reach costs nothing: so what is done most comes first.
  */
 @SuppressWarnings("ImmutableEnumChecker") // nobody writes to the arrays
 enum Script {
-    CLAIM(true),
+    CLAIM(Parts.FREE_WAY, Parts.QUICK_WAY, Parts.RULES),
     EXTEND,
-    RENEW,
-    RELEASE(true),
-    WITHDRAW,
-    DOWNGRADE,
-    BREAK,
-    INSPECT,
-    LATCH,
-    TRIAL;
+    RENEW(Parts.QUICK_WAY, Parts.RULES),
+    RELEASE(Parts.FREE_WAY, Parts.QUICK_WAY, Parts.RULES),
+    WITHDRAW(Parts.RULES),
+    DOWNGRADE(Parts.RULES),
+    BREAK(Parts.RULES),
+    INSPECT(Parts.RULES),
+    CHECK,
+    NAMES,
+    LATCH(Parts.RULES),
+    TRIAL,
+    /** The quick way of a claim of a free name alone, which needs the records and the floor; otherwise 'M'. */
+    CLAIM_FREE("claim", 2, Parts.FREE_WAY, Parts.QUICK_WAY),
+    /** The quickest way of a release alone, which needs the records; otherwise 'M'. */
+    RELEASE_FREE("release", 1, Parts.FREE_WAY);
+
+    /** What a script may consist of besides what all have. */
+    private enum Parts {
+        FREE_WAY,
+        QUICK_WAY,
+        RULES
+    }
+
+    /** The answer of a script that leaves it to another one. */
+    private static final String MORE = "M";
 
     private final byte[] text;
     private final byte[] sha1;
+    private final int keys;
 
-    Script() {
-        this(false);
+    Script(Parts... parts) {
+        this.keys = Integer.MAX_VALUE;
+        String name = name().toLowerCase(Locale.ROOT);
+        this.text = bytes(before(name, parts) + resource(name));
+        this.sha1 = Keys.bytes(hash(text));
     }
 
-    Script(boolean hasQuickWay) {
-        String name = name().toLowerCase(Locale.ROOT);
-        String quick = hasQuickWay ? resource(name + "_quick") : "";
-        text = (resource("base") + quick + resource("rules") + resource(name)).getBytes(StandardCharsets.UTF_8);
-        sha1 = Keys.bytes(hash(text));
+    Script(String step, int keys, Parts... parts) {
+        this.keys = keys;
+        this.text = bytes(before(step, parts) + "return '" + MORE + "'");
+        this.sha1 = Keys.bytes(hash(text));
+    }
+
+    private static byte[] bytes(String script) {
+        return script.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** What comes before the step itself. */
+    private static String before(String name, Parts... parts) {
+        Set<Parts> has = Set.of(parts);
+        StringBuilder all = new StringBuilder(resource("clock"));
+        if (has.contains(Parts.FREE_WAY)) {
+            all.append(resource(name + "_free"));
+        }
+        all.append(resource("record"));
+        if (has.contains(Parts.QUICK_WAY)) {
+            all.append(resource(name + "_quick"));
+        }
+        if (has.contains(Parts.RULES)) {
+            all.append(resource("name")).append(resource("rules"));
+        }
+        return all.toString();
+    }
+
+    /** Of the keys of a step, how many it needs. */
+    int keys() {
+        return keys;
+    }
+
+    /** Whether a script has left it to another one. */
+    static boolean needsMore(Object answer) {
+        return answer instanceof byte[] && Words.text(answer).equals(MORE);
     }
 
     /** What a server knows a script by. */
     static String hash(String script) {
-        return hash(script.getBytes(StandardCharsets.UTF_8));
+        return hash(bytes(script));
     }
 
     private static String hash(byte[] text) {

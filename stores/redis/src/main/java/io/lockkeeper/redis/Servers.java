@@ -38,8 +38,10 @@ abstract class Servers implements AutoCloseable {
     /** Whether another machine may take over. */
     abstract boolean canFailOver();
 
-    /** Whether all keys of a script must be in one slot. */
-    abstract boolean needsOneSlot();
+    /** Whether it knows which server has which slot. */
+    boolean knowsSlots() {
+        return false;
+    }
 
     /** A server that is not known yet. */
     abstract Node at(HostAndPort address);
@@ -58,9 +60,9 @@ abstract class Servers implements AutoCloseable {
     /** Has a script run. */
     final Object run(Call call, Node.Way way, Replicas replicas) {
         try {
-            Object answer =
-                    onNode(node(call.slot()), List.of(call), way, replicas).get(0);
-            return answer instanceof JedisDataException e ? follow(call, e, way, replicas) : answer;
+            Node node = node(call.slot());
+            Object answer = onNode(node, List.of(call), way, replicas).get(0);
+            return answer instanceof JedisDataException e ? follow(call, node, e, way, replicas) : answer;
         } catch (JedisException e) {
             throw Failures.of(e);
         }
@@ -84,7 +86,7 @@ abstract class Servers implements AutoCloseable {
                 for (int i = 0; i < indices.size(); i++) {
                     int index = indices.get(i);
                     answers[index] = some.get(i) instanceof JedisDataException e
-                            ? follow(calls.get(index), e, way, replicas)
+                            ? follow(calls.get(index), node, e, way, replicas)
                             : some.get(i);
                 }
             });
@@ -95,29 +97,30 @@ abstract class Servers implements AutoCloseable {
     }
 
     /** Goes where the hint in an error points; throws any other error. */
-    private Object follow(Call call, JedisDataException first, Node.Way way, Replicas replicas) {
+    private Object follow(Call call, Node asked, JedisDataException first, Node.Way way, Replicas replicas) {
         JedisDataException error = first;
+        Node node = asked;
         for (int hint = 0; hint < MOST_HINTS; hint++) {
             Object answer;
             if (error instanceof JedisMovedDataException moved) {
                 moved(call.slot(), moved.getTargetNode());
-                answer = onNode(at(moved.getTargetNode()), List.of(call), way, replicas)
-                        .get(0);
+                node = at(moved.getTargetNode());
+                answer = onNode(node, List.of(call), way, replicas).get(0);
             } else if (error instanceof JedisAskDataException ask) {
-                answer = onNode(at(ask.getTargetNode()), List.of(call), Node.Way.ASKING, replicas)
-                        .get(0);
+                node = at(ask.getTargetNode());
+                answer = onNode(node, List.of(call), Node.Way.ASKING, replicas).get(0);
             } else {
                 if (Failures.isOfThisServer(error)) {
                     failed(node(call.slot()));
                 }
-                throw error;
+                throw failure(error, node, List.of(call));
             }
             if (!(answer instanceof JedisDataException next)) {
                 return answer;
             }
             error = next;
         }
-        throw error;
+        throw failure(error, node, List.of(call));
     }
 
     private List<Object> onNode(Node node, List<Call> calls, Node.Way way, Replicas replicas) {
@@ -127,8 +130,29 @@ abstract class Servers implements AutoCloseable {
             if (Failures.isOfThisServer(e)) {
                 failed(node);
             }
-            throw e;
+            throw failure(e, node, calls);
         }
+    }
+
+    /** Says which server failed, and on what, if that was a single step. */
+    private static StoreUnavailableException failure(JedisException e, Node node, List<Call> calls) {
+        String step = "";
+        if (calls.size() == 1 && !calls.get(0).keys().isEmpty()) {
+            step = " on " + calls.get(0).about();
+        }
+        return Failures.of(e, "Redis at " + node.address() + " failed" + step);
+    }
+
+    /** What a step has read makes no sense. */
+    final StoreUnavailableException damaged(Call call, RuntimeException e) {
+        String address;
+        try {
+            address = " at " + node(call.slot()).address();
+        } catch (JedisException away) {
+            address = "";
+        }
+        return StoreUnavailableException.lasting(
+                "Redis" + address + " failed on " + call.about() + ": " + Failures.DAMAGED, e);
     }
 
     /** Asks a node for something that is no script. */
@@ -141,14 +165,14 @@ abstract class Servers implements AutoCloseable {
                 if (Failures.isOfThisServer(e)) {
                     failed(node);
                 }
-                throw e;
+                throw failure(e, node, List.of());
             }
         } catch (JedisException e) {
             throw Failures.of(e);
         }
     }
 
-    /** A failure of whoever should have told us where the servers are. */
+    /** A failure of the servers that should have said where the others are. */
     static StoreUnavailableException nobodyKnows(String what, JedisException e) {
         StoreUnavailableException failure = Failures.of(e);
         return failure.because(what);

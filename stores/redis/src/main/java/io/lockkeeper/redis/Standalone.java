@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import redis.clients.jedis.HostAndPort;
 
-/** One server, or whatever it is that a client of the user's takes for one. */
+/** One server, or what the user's client takes for one. */
 final class Standalone extends Servers {
     private final Node node;
     private final boolean canFailOver;
@@ -39,11 +39,6 @@ final class Standalone extends Servers {
     @Override
     boolean canFailOver() {
         return canFailOver;
-    }
-
-    @Override
-    boolean needsOneSlot() {
-        return false;
     }
 
     @Override

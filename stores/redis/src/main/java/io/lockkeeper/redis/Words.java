@@ -51,19 +51,32 @@ final class Words {
         return deadline.incarnation() == incarnation ? Long.toString(Math.max(0, deadline.micros())) : "0";
     }
 
-    /** The terms of a claim, as {@code base.lua} describes them. */
-    static String terms(Claim claim, long incarnation) {
+    /** A claim, as {@code claim.lua} takes it. */
+    static String[] claim(Claim claim, long incarnation) {
         Terms terms = claim.terms();
-        return terms.permits()
-                + " " + terms.limit()
-                + " " + micros(terms.lease())
-                + " " + micros(terms.firstLease())
-                + " " + micros(terms.lockDelay())
-                + " " + micros(terms.patience())
-                + " " + terms.block()
-                + " " + deadline(claim.deadline(), incarnation)
-                + " " + Code.word(terms.client())
-                + " " + Code.word(terms.label());
+        String delay = Long.toString(micros(terms.lockDelay()));
+        String deadline = deadline(claim.deadline(), incarnation);
+        return new String[] {
+            claim.id().toString(),
+            mode(terms.mode()),
+            flag(claim.stray()),
+            flag(terms.queue()),
+            Long.toString(micros(terms.lease())),
+            delay,
+            deadline,
+            Integer.toString(Math.max(1, terms.block())),
+            Integer.toString(terms.limit()),
+            Long.toString(micros(terms.firstLease())),
+            Long.toString(micros(terms.patience())),
+            delay + " " + deadline + " " + terms.permits() + " " + Code.word(terms.client()) + " "
+                    + Code.word(terms.label())
+        };
+    }
+
+    /** A queued claim, as {@code renew.lua} takes it. */
+    static String refresh(Claim claim, long incarnation) {
+        return flag(claim.stray()) + " " + micros(claim.terms().patience()) + " "
+                + deadline(claim.deadline(), incarnation);
     }
 
     static Answer answer(String line, long incarnation) {
@@ -92,7 +105,8 @@ final class Words {
 
     private static String detail(String[] words) {
         return switch (words.length > 3 ? words[3] : "") {
-            case "held" -> "held by " + Code.decode(words[4]) + " since " + Long.parseLong(words[5]) / 1_000_000 + " s";
+            case "held" -> "held by " + Code.decode(words[4]) + " for " + Long.parseLong(words[5]) / 1_000_000 + " s";
+            case "crowd" -> "held by " + words[4] + " claims";
             case "closed" -> "closed by a lock-delay";
             case "awaited" -> "awaited by others";
             case "semaphore" -> "a semaphore of " + words[4];

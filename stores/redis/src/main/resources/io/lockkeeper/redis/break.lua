@@ -1,21 +1,28 @@
 -- Breaks the hold that has a token.
--- KEYS: record, places, limits, queued of the name; floor, refused of its bucket.
--- ARGV: token, lock-delay, whether to end it at once (0, 1).
+-- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of the name.
+-- ARGV: code of the name, token, lock-delay, whether to end it at once (0, 1).
 -- Answer: 1, or 0 when there is no such hold.
 
-local name = load(1, 5)
+local function covers(held, token)
+  if held.block == 1 then
+    return held.token == token
+  end
+  local ahead = tonumber(token) - tonumber(held.token) -- blocks are given below 2^53 only
+  return ahead >= 0 and ahead < held.block
+end
+
+local name = load(ARGV[1], fetch(ARGV[1])[4], 4)
 catch_up(name)
 local found = 0
-for _, held in ipairs(name.holders) do
-  if covers(held, ARGV[1]) then
+for _, held in ipairs(name.sole and { name.sole } or name.crowd > 0 and crowd(name) or {}) do
+  if covers(held, ARGV[2]) then
     found = 1
-    held.recalled = max(held.recalled, tonumber(ARGV[2]))
-    name.changed = true
-    if ARGV[3] == '1' then
-      tell(held.id, 'L', ' BROKEN')
-      finish(name, held.id, '0', 0)
-    else
-      tell(held.id, 'R', '')
+    held.recalled = max(held.recalled, tonumber(ARGV[3]))
+    hold_changed(name, held)
+    tell(held.id)
+    if ARGV[4] == '1' then
+      remember_broken(held)
+      finish(name, held)
     end
     break
   end

@@ -1,56 +1,56 @@
 -- Claims a name.
--- KEYS: record, places, limits, queued of the name; floor, refused of its bucket.
--- ARGV: id, mode, stray (0, 1), whether to queue (0, 1), terms.
+-- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of the name.
+-- ARGV: code of the name, id, mode, stray (0, 1), whether to queue (0, 1), lease, lock-delay, deadline, block, limit, first
+--   lease, patience, 'LOCK-DELAY DEADLINE PERMITS CLIENT LABEL'.
 -- Answer: 'G TOKEN BLOCK REMAINING CONFIRMED AT', 'Q AHEAD RETRY-AFTER AT' or 'R WHY AT …'.
 
-local id, mode, stray, queues, words = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local terms = parse(words)
+local id, mode, stray = ARGV[2], ARGV[3], ARGV[4]
+local claim = read_entry(
+  mode .. ' ' .. stray .. ' ' .. ARGV[11] .. ' ' .. ARGV[12] .. ' ' .. ARGV[9] .. ' ' .. ARGV[10] .. ' ' .. ARGV[13]
+)
 
-local function use(name)
-  local held = name.holders[1]
-  if held then
-    return held.mode, parse(held.terms).limit
+-- The limit of the semaphore that the name is in use as, 0 for a lock.
+local function limit_in_use(name)
+  if name.sole then
+    return tonumber(name.sole.limit)
+  elseif name.crowd > 0 then
+    return name.limit
   end
-  local first = name.place > 0 and call('ZRANGE', name.places, 0, 0)[1]
-  local entry = first and call('HGET', name.queued, first)
-  if entry then
-    return match(entry, '^%S+'), tonumber(match(entry, '^%S+ %S+ %d+ (%d+)'))
-  end
+  local _, entry = head(name)
+  return entry and tonumber(entry.limit)
 end
 
 local function why_busy(name)
-  local held = name.holders[1]
-  if held then
-    return 'held ' .. parse(held.terms).client .. ' ' .. text(now - tonumber(held.since))
+  if name.sole then
+    return 'held ' .. match(name.sole.who, '^%S+') .. ' ' .. text(now - name.sole.since)
+  elseif name.crowd > 0 then
+    return 'crowd ' .. name.crowd
   end
   return name.closed > now and 'closed' or 'awaited'
 end
 
 local function enter(name)
-  local mode_in_use, limit = use(name)
-  if limit and (limit ~= terms.limit or (mode_in_use == 'P') ~= (mode == 'P')) then
-    return refused('CONFLICT', mode_in_use == 'P' and 'semaphore ' .. text(limit) or 'lock')
+  local limit = limit_in_use(name)
+  if limit and limit ~= tonumber(claim.limit) then
+    return refused('CONFLICT', limit > 0 and 'semaphore ' .. text(limit) or 'lock')
   end
-  if name.place == 0 and is_open(name, mode, terms) then
-    return granted(admit(name, id, mode, stray, words, terms, terms.lease, '1'))
+  if name.waiting == 0 and is_open(name, claim) then
+    return granted(admit(name, id, claim, ARGV[6], '1'))
   end
-  if queues == '0' then
+  if ARGV[5] == '0' then
     return refused('BUSY', why_busy(name))
   end
-  name.place, name.changed = name.place + 1, true
-  call('ZADD', name.places, text(name.place), id)
-  call('HSET', name.queued, id, mode .. ' ' .. stray .. ' ' .. words)
-  keep(name, id, now + terms.patience, stray, terms)
-  return queued(name, id, terms.patience)
+  enqueue(name, id, claim)
+  return queued(name, name.waiting - 1, claim.patience)
 end
 
-local name = load(1, 5)
+local name = load(ARGV[1], record, 4)
 catch_up(name)
 local answer = standing(name, id, stray)
 if not answer then
-  if remembers(name.refused, id) then
+  if remembers(id) then
     answer = refused('GONE')
-  elseif terms.deadline < now then
+  elseif tonumber(claim.deadline) < now then
     answer = refused('LATE')
   else
     answer = enter(name)

@@ -1,18 +1,48 @@
--- The quick way of a claim: nobody uses the name, and no id of the bucket is refused. Anything else is left to the rules.
+-- The quick ways of a claim that nothing is special about: the name is free, or one claim holds it and this one queues. Anything
+-- else is left to the rules. It may be given the first two keys alone, and then only does the first.
 
-if call('EXISTS', KEYS[1], KEYS[6]) == 0 then
-  local id, mode, stray, terms = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
-  local permits, limit, lease, delay, wanted, deadline =
-    match(terms, '^(%d+) (%d+) (%d+) %d+ (%d+) %d+ (%d+) (%d+)')
-  local left = tonumber(deadline) - now
-  if left >= 0 and (mode ~= 'P' or tonumber(permits) <= tonumber(limit)) then
-    local token, block = draw(KEYS[5], max(1, wanted))
-    call(
-      'SET', KEYS[1],
-      FORMAT .. ' 0 0 0\n' .. id .. ' ' .. mode .. ' ' .. stray .. ' ' .. token .. ' ' .. block .. ' ' .. clock .. ' '
-        .. text(now + lease) .. ' 1 -1 ' .. terms,
-      'PX', millis(max(lease + delay, stray == '1' and left or 0))
+local record = take(found)[4]
+if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then
+  if not record and (ARGV[3] ~= 'P' or tonumber(match(ARGV[13], '^%d+ %d+ (%d+)')) <= tonumber(ARGV[10])) then
+    local token, block = draw(KEYS[2], ARGV[9])
+    local expires = now + ARGV[6]
+    put(
+      ARGV[1],
+      record_of(
+        line(expires, '-1', '0', '1', ARGV[10], ARGV[2], ARGV[3], token, block, clock, ARGV[13]), expires + ARGV[7], 0
+      )
     )
-    return 'G ' .. token .. ' ' .. block .. ' ' .. lease .. ' 1 ' .. clock
+    sweep()
+    return 'G ' .. token .. ' ' .. block .. ' ' .. ARGV[6] .. ' 1 ' .. clock
+  end
+  local waiting, began, place, lapses, kept = queue_behind(record or '')
+  if waiting and KEYS[7] and ARGV[5] == '1' and (waiting ~= '0' and tonumber(lapses) > now or waiting == '0' and ARGV[3] == 'X') then
+    local hold, expires, limit, holder = match(record, '\n((%d+) %S+ %d %d (%d+) (%S+) .*)$')
+    expires = tonumber(expires)
+    if
+      limit == ARGV[10] and holder ~= ARGV[2] and expires > now
+      and call(
+          'HSETNX', KEYS[7], ARGV[2],
+          ARGV[3] .. ' 0 ' .. ARGV[11] .. ' ' .. ARGV[12] .. ' ' .. ARGV[9] .. ' ' .. limit .. ' ' .. ARGV[13]
+        ) == 1
+    then
+      local lapse = now + ARGV[12]
+      place = text(max(now, place + 1))
+      if waiting == '0' then
+        began, lapses, kept = place, text(lapse), '0'
+      elseif lapse < tonumber(lapses) then
+        lapses = text(lapse)
+      end
+      call('ZADD', KEYS[4], place, ARGV[2])
+      call('ZADD', KEYS[5], lapse, ARGV[2])
+      if lapse > tonumber(kept) then
+        kept = text(lapse + SLACK)
+        call('PEXPIREAT', KEYS[4], millis(kept))
+        call('PEXPIREAT', KEYS[5], millis(kept))
+        call('PEXPIREAT', KEYS[7], millis(kept))
+      end
+      put(ARGV[1], record_of(hold, tonumber(match(record, '^2 (%d+)')), waiting + 1, began, place, lapses, kept))
+      return 'Q ' .. waiting .. ' ' .. text(wait(ARGV[12], expires, waiting)) .. ' ' .. clock
+    end
   end
 end

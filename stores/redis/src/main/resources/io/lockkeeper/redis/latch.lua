@@ -1,18 +1,20 @@
 -- A step on a latch. Its record is a hash of count and generation; a latch whose count is zero has none.
--- KEYS: record of the latch; watchers: sorted set of the clients to be told, by when that ends; floor, refused of the bucket.
+-- KEYS: names, floor, refused of the bucket; record of the latch; watchers: sorted set of the clients to be told, by when that
+--   ends.
 -- ARGV: 'look'; 'watch', client, for how long; 'set', id, deadline, count; or 'down', id, deadline, code of the name.
 -- Answer: 'COUNT GENERATION OUTCOME AT'.
 
-local record, watchers, floor, refused_ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+fetch()
+local record, watchers = KEYS[4], KEYS[5]
 local step, id = ARGV[1], ARGV[2]
 local outcome = 'DONE'
 
 local function set(count)
   if call('EXISTS', record) == 1 then
     outcome = 'UNCHANGED'
-    remember(refused_ids, '=' .. id, tonumber(ARGV[3]))
+    remember('=' .. id, ARGV[3])
   else
-    call('HSET', record, 'count', count, 'generation', (draw(floor, 1)), 'format', FORMAT)
+    call('HSET', record, 'count', count, 'generation', (draw(KEYS[2], 1)), 'format', FORMAT)
   end
 end
 
@@ -32,15 +34,15 @@ end
 if step == 'watch' then
   if call('EXISTS', record) == 1 then
     call('ZREMRANGEBYSCORE', watchers, '-inf', '(' .. clock)
-    call('ZADD', watchers, text(now + tonumber(ARGV[3])), id)
+    call('ZADD', watchers, now + ARGV[3], id)
   end
 elseif step ~= 'look' then
-  if remembers(refused_ids, id) then
-    outcome = remembers(refused_ids, '=' .. id) and 'UNCHANGED' or 'DONE'
+  if remembers(id) then
+    outcome = remembers('=' .. id) and 'UNCHANGED' or 'DONE'
   elseif tonumber(ARGV[3]) < now then
     outcome = 'LATE'
   else
-    remember(refused_ids, id, tonumber(ARGV[3]))
+    remember(id, ARGV[3])
     if step == 'set' then
       set(ARGV[4])
     else

@@ -1,10 +1,16 @@
--- Ends a hold and lets the next in; acknowledges a recall.
--- KEYS: record, places, limits, queued of the name; floor, refused of its bucket.
--- ARGV: id, stray (0, 1), deadline of the claim.
+-- Ends a hold and admits the next; acknowledges a recall.
+-- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of the name.
+-- ARGV: code of the name, id, stray (0, 1), deadline of the claim.
 -- Answer: 1, or 0 when there is no such hold.
 
-local name = load(1, 5)
+local name = load(ARGV[1], record, 4)
 catch_up(name)
-local found = finish(name, ARGV[1], ARGV[2], tonumber(ARGV[3]))
+if ARGV[3] == '1' then
+  remember(ARGV[2], ARGV[4])
+end
+local held = look(name, ARGV[2])
+if held then
+  finish(name, held)
+end
 save(name)
-return found and 1 or 0
+return held and 1 or 0

@@ -1,200 +1,90 @@
 -- The rules: who holds a name, who waits, and how that changes. They are those of the reference model.
 
-local BETWEEN_LOOKS = 100000
-local min = math.min
+local SHORTEST_SILENCE = 1000000 -- as in Terms.allowedSilence
 
-local function parse(terms)
-  local permits, limit, lease, first, delay, patience, block, deadline, client =
-    match(terms, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+)')
-  return {
-    permits = tonumber(permits), limit = tonumber(limit), lease = tonumber(lease), first = tonumber(first),
-    delay = tonumber(delay), patience = tonumber(patience), block = tonumber(block), deadline = tonumber(deadline),
-    client = client,
-  }
-end
-
--- The name whose record is the nth key, with the others behind it, in the bucket whose floor is the bth key.
-local function load(n, b)
-  local name = {
-    record = KEYS[n], places = KEYS[n + 1], limits = KEYS[n + 2], queued = KEYS[n + 3],
-    floor = KEYS[b], refused = KEYS[b + 1],
-    closed = 0, keep = 0, place = 0, holders = {}, known = false, changed = false,
-  }
-  local record = call('GET', name.record)
-  if record then
-    local format, closed, keep, place, lines = match(record, '^(%d+) (%d+) (%d+) (%d+)(.*)$')
-    if format ~= FORMAT then
-      error('LKFORMAT ' .. tostring(match(record, '^%d+')))
-    end
-    name.known = true
-    name.closed, name.keep, name.place = tonumber(closed), tonumber(keep), tonumber(place)
-    for id, mode, stray, token, block, since, expires, confirmed, recalled, terms in
-      string.gmatch(lines, '\n(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) ([^\n]*)')
-    do
-      name.holders[#name.holders + 1] = {
-        id = id, mode = mode, stray = stray, token = token, block = tonumber(block), since = since,
-        expires = tonumber(expires), confirmed = confirmed, recalled = tonumber(recalled), terms = terms,
-      }
-    end
-  end
-  return name
-end
-
--- Writes back what has changed. Whatever nobody touches any more goes by itself, once it can have no effect any more.
-local function save(name)
-  if not name.changed then
-    return
-  end
-  if #name.holders == 0 and name.place == 0 and name.closed <= now then
-    if name.known then
-      call('DEL', name.record)
-    end
-    return
-  end
-  local last = max(name.closed, name.place > 0 and name.keep or 0)
-  local lines = { table.concat({ FORMAT, text(name.closed), text(name.keep), text(name.place) }, ' ') }
-  for i, held in ipairs(name.holders) do
-    local terms = parse(held.terms)
-    last = max(last, held.expires + max(terms.delay, held.recalled), held.stray == '1' and terms.deadline or 0)
-    lines[i + 1] = table.concat({
-      held.id, held.mode, held.stray, held.token, text(held.block), held.since, text(held.expires), held.confirmed,
-      text(held.recalled), held.terms,
-    }, ' ')
-  end
-  call('SET', name.record, table.concat(lines, '\n'), 'PX', millis(last - now))
-end
-
--- Tells the client of a claim something, on the client's own channel.
-local function publish(client, message)
-  call('PUBLISH', match(KEYS[1], '^[^{]*') .. 'to:' .. client, message)
-end
-
-local function tell(id, what, more)
-  publish(match(id, '^(.*)%.'), what .. ' ' .. id .. more)
-end
-
-local function remember(refused, id, deadline)
+-- Refuses an id until its deadline.
+local function remember(id, deadline)
+  deadline = tonumber(deadline)
   if deadline >= now then
-    call('ZREMRANGEBYSCORE', refused, '-inf', '(' .. clock)
-    call('ZADD', refused, text(deadline), id)
-    local last = call('ZREVRANGE', refused, 0, 0, 'WITHSCORES')[2]
-    call('PEXPIREAT', refused, text(math.ceil(tonumber(last) / 1000) + 1))
+    call('ZREMRANGEBYSCORE', KEYS[3], '-inf', '(' .. clock)
+    call('ZADD', KEYS[3], deadline, id)
+    if deadline > refused_till then
+      refused_till = deadline
+      call('PEXPIREAT', KEYS[3], millis(deadline))
+      call('HSET', names, '!refused', deadline)
+      keep_bucket(deadline)
+    end
   end
 end
 
-local function remembers(refused, id)
-  local deadline = call('ZSCORE', refused, id)
+local function remembers(id)
+  local deadline = refused_till >= now and call('ZSCORE', KEYS[3], id)
   return deadline and tonumber(deadline) >= now
 end
 
-local function remember_if_stray(name, id, stray, terms)
-  if stray == '1' then
-    remember(name.refused, id, parse(terms).deadline)
+local function remember_if_stray(id, claim)
+  if claim.stray == '1' then
+    remember(id, claim.deadline)
   end
 end
 
 -- ---- Answers ----
 
 local function granted(held)
-  return table.concat({
-    'G', held.token, text(held.block), text(held.expires - now), held.confirmed, clock,
-  }, ' ')
+  return 'G ' .. held.token .. ' ' .. held.block .. ' ' .. text(held.expires - now) .. ' ' .. held.confirmed .. ' ' .. clock
 end
 
 local function refused(why, detail)
-  return table.concat({ 'R', why, clock, detail }, ' ')
+  return 'R ' .. why .. ' ' .. clock .. (detail and ' ' .. detail or '')
 end
 
--- In the queue. All look again when the name may open, the head at once and the others one after the other: those ahead may
--- be dead.
-local function queued(name, id, patience)
-  local ahead = call('ZRANK', name.places, id)
-  local opens = #name.holders == 0 and name.closed or math.huge
-  for _, held in ipairs(name.holders) do
-    opens = min(opens, held.expires)
-  end
-  local wait = min(math.floor(patience / 3), max(0, opens - now) + ahead * BETWEEN_LOOKS)
-  return table.concat({ 'Q', text(ahead), text(wait), clock }, ' ')
+local function queued(name, ahead, patience)
+  local opens = is_free(name) and name.closed or first_end(name)
+  return 'Q ' .. ahead .. ' ' .. text(wait(patience, opens, ahead)) .. ' ' .. clock
 end
 
 -- ---- The rules ----
 
-local function find(name, id)
-  for i, held in ipairs(name.holders) do
-    if held.id == id then
-      return held, i
-    end
-  end
-end
-
--- Takes a claim out of the queue: its MODE, STRAY and TERMS, or nothing.
-local function unqueue(name, id)
-  local entry = name.place > 0 and call('HGET', name.queued, id)
-  if entry then
-    call('HDEL', name.queued, id)
-    call('ZREM', name.places, id)
-    call('ZREM', name.limits, id)
-    return match(entry, '^(%S+) (%S+) (.*)$')
-  end
-end
-
-local function drop(name, id)
-  local _, stray, terms = unqueue(name, id)
-  if stray then
-    remember_if_stray(name, id, stray, terms)
-  end
-end
-
-local function is_open(name, mode, terms)
+local function is_open(name, claim)
   if now < name.closed then
     return false
   end
+  local sole, mode = name.sole, claim.mode
   if mode == 'X' then
-    return #name.holders == 0
+    return not sole and name.crowd == 0
+  elseif mode == 'S' then
+    return not sole or sole.mode == 'S' -- a crowd shares
   end
-  local taken = 0
-  for _, held in ipairs(name.holders) do
-    if mode == 'S' and held.mode ~= 'S' then
-      return false
-    end
-    taken = taken + tonumber(match(held.terms, '^%d+'))
-  end
-  return mode == 'S' or taken + terms.permits <= terms.limit
+  return (sole and sole.permits or name.taken) + claim.permits <= tonumber(claim.limit)
 end
 
-local function admit(name, id, mode, stray, words, terms, lease, confirmed)
-  local token, block = draw(name.floor, max(1, terms.block))
+local function admit(name, id, claim, lease, confirmed)
+  local token, block = draw(KEYS[2], claim.block)
   local held = {
-    id = id, mode = mode, stray = stray, token = token, block = block, since = clock, expires = now + lease,
-    confirmed = confirmed, recalled = -1, terms = words,
+    id = id, mode = claim.mode, stray = claim.stray, token = token, block = block, since = clock, expires = now + lease,
+    confirmed = confirmed, recalled = -1, delay = claim.delay, deadline = claim.deadline, permits = claim.permits,
+    limit = claim.limit, who = claim.who,
   }
-  name.holders[#name.holders + 1] = held
-  name.changed = true
+  add_hold(name, held)
   return held
 end
 
--- Lets in whoever can be let in, from the head of the queue on.
+-- Admits those that can be admitted, from the head of the queue on.
 local function hand_over(name)
-  while name.place > 0 do
-    local id = call('ZRANGE', name.places, 0, 0)[1]
-    if not id then
-      name.place, name.keep, name.changed = 0, 0, true
+  while name.waiting > 0 and not (name.sole and name.sole.mode == 'X') do
+    local id, entry = head(name)
+    if not id or not is_open(name, entry) then
       return
     end
-    local mode, stray, words = match(call('HGET', name.queued, id) or '', '^(%S+) (%S+) (.*)$')
-    if not mode then
-      call('ZREM', name.places, id)
-      call('ZREM', name.limits, id)
-    else
-      local terms = parse(words)
-      if not is_open(name, mode, terms) then
-        return
-      end
-      unqueue(name, id)
-      local held = admit(name, id, mode, stray, words, terms, terms.first, '0')
-      tell(id, 'G', match(granted(held), '^G(.*)$'))
-    end
+    unqueue(name, id) -- first: a full server allows a script to write only after it has deleted something
+    admit(name, id, entry, entry.first, '0')
+    tell(id)
   end
+end
+
+local function drop(name, id, entry)
+  unqueue(name, id)
+  remember_if_stray(id, entry)
 end
 
 -- Until when the name stays closed after this hold, if it ends by expiry.
@@ -202,110 +92,103 @@ local function closed_after(held)
   if held.recalled >= 0 then
     return held.expires + held.recalled
   end
-  return held.confirmed == '1' and held.expires + parse(held.terms).delay or 0
+  return held.confirmed == '1' and held.expires + held.delay or 0
+end
+
+-- Drops the queued claims of a client whose grant was never taken up, so that it is dead or cut off, and those of clients that
+-- have been silent since: they are not to be tried one by one.
+local function drop_silent(name, held)
+  local client = match(held.id, '^(.*%.)')
+  local since = tonumber(held.since)
+  local waiting = call('ZRANGE', name.limits, 0, -1, 'WITHSCORES')
+  for i = 1, #waiting, 2 do
+    local id = waiting[i]
+    local _, entry = look(name, id)
+    if entry then
+      local refreshed = waiting[i + 1] - entry.patience
+      local is_silent = refreshed <= since and now - refreshed >= max(SHORTEST_SILENCE, entry.first)
+      if is_silent or string.sub(id, 1, #client) == client then
+        drop(name, id, entry)
+      end
+    end
+  end
 end
 
 local function expire(name, held)
-  name.closed = max(name.closed, closed_after(held))
-  if held.recalled < 0 and held.confirmed == '0' and name.place > 0 then
-    -- The client never took its grant up, so it is dead or cut off: do not try its other claims one by one.
-    local client = match(held.id, '^(.*%.)')
-    for _, id in ipairs(call('ZRANGE', name.places, 0, -1)) do
-      if string.sub(id, 1, #client) == client then
-        drop(name, id)
-      end
-    end
+  name.closed, name.changed = max(name.closed, closed_after(held)), true
+  if held.recalled < 0 and held.confirmed == '0' and name.waiting > 0 then
+    drop_silent(name, held)
   end
-  remember_if_stray(name, held.id, held.stray, held.terms)
-  tell(held.id, 'L', held.recalled >= 0 and ' BROKEN' or ' EXPIRED')
+  remember_if_stray(held.id, held)
+  tell(held.id)
 end
 
--- Ends what is overdue, and lets in whoever can be let in then.
+-- Ends what is overdue, and admits those that can be admitted then.
 local function catch_up(name)
-  local holders = name.holders
-  local alive = {}
-  name.holders = alive
-  for _, held in ipairs(holders) do
-    if held.expires > now then
-      alive[#alive + 1] = held
+  local opens = false
+  if first_end(name) <= now then
+    for _, held in ipairs(take_expired(name)) do
+      expire(name, held)
     end
+    opens = true
   end
-  if #alive < #holders then
-    name.changed = true
-    for _, held in ipairs(holders) do
-      if held.expires <= now then
-        expire(name, held)
+  if name.waiting > 0 then
+    for _, id in ipairs(lapsed(name)) do
+      local _, entry = look(name, id)
+      if entry then
+        drop(name, id, entry)
+      else
+        unqueue(name, id)
       end
+      opens = true
     end
-  end
-  if name.place > 0 then
-    local overdue = call('ZRANGEBYSCORE', name.limits, '-inf', clock)
-    for _, id in ipairs(overdue) do
-      drop(name, id)
-    end
-    -- Nothing else opens a name; once all claims are overdue, their keys may be gone already.
-    if #alive < #holders or #overdue > 0 or #alive == 0 or name.closed > 0 or name.keep <= now then
+    -- Nothing else opens a name.
+    if opens or is_free(name) or name.closed > 0 then
       hand_over(name)
     end
   end
 end
 
--- Keeps the keys of the queue until then at least.
-local function keep(name, id, till, stray, terms)
-  call('ZADD', name.limits, text(till), id)
-  local last = max(till, stray == '1' and terms.deadline or 0)
-  if last > name.keep then
-    name.keep, name.changed = last, true
-    for _, key in ipairs({ name.places, name.limits, name.queued }) do
-      call('PEXPIREAT', key, millis(last))
+-- Where a claim that is known already stands; nothing when it is not, or when somebody has deleted part of it.
+local function standing(name, id, stray)
+  local held, entry = look(name, id)
+  local ahead = entry and call('ZRANK', name.places, id)
+  if held then
+    if stray == '1' and held.stray == '0' then
+      held.stray = '1'
+      hold_changed(name, held)
+    else
+      write_again(name, held) -- so that a client that waits for replicas waits for this, too
     end
+    return granted(held)
+  elseif entry and not ahead then
+    unqueue(name, id)
+  elseif entry then
+    if stray == '1' and entry.stray == '0' then
+      entry.stray = '1'
+      call('HSET', name.entries, id, write_entry(entry))
+      keep_queue(name, tonumber(entry.deadline))
+    end
+    return queued(name, ahead, entry.patience)
   end
 end
 
--- Where a claim that is known already stands; nothing when it is not.
-local function standing(name, id, stray)
-  local held = find(name, id)
-  if held then
-    held.stray = stray == '1' and '1' or held.stray
-    name.changed = true -- written in any case, so that who waits for replicas waits for this, too
-    return granted(held)
-  end
-  local entry = name.place > 0 and call('HGET', name.queued, id)
-  if entry then
-    local words = match(entry, '^%S+ %S+ (.*)$')
-    local terms = parse(words)
-    if stray == '1' and not match(entry, '^%S+ 1') then
-      call('HSET', name.queued, id, match(entry, '^%S+') .. ' 1 ' .. words)
-      keep(name, id, tonumber(call('ZSCORE', name.limits, id)), stray, terms)
-    end
-    return queued(name, id, terms.patience)
-  end
+-- Remembers that a hold was broken at once, as long as its client may ask why it is gone.
+local function remember_broken(held)
+  put('!broken ' .. held.id, FORMAT .. ' ' .. text(held.expires), held.expires)
+end
+
+local function was_broken(id)
+  local last = match(call('HGET', names, '!broken ' .. id) or '', ' (%d+)$')
+  return last and tonumber(last) > now
 end
 
 -- Ends a hold, or acknowledges that it is broken; whether there is one.
-local function finish(name, id, stray, deadline)
-  if stray == '1' then
-    remember(name.refused, id, deadline)
-  end
-  local held, i = find(name, id)
-  if not held then
-    return false
-  end
-  table.remove(name.holders, i)
-  name.changed = true
-  remember_if_stray(name, id, held.stray, held.terms)
+local function finish(name, held)
+  remove_hold(name, held)
+  remember_if_stray(held.id, held)
   if held.recalled >= 0 then
     name.closed = max(name.closed, now + held.recalled)
   end
   hand_over(name)
-  return true
-end
-
--- Whether a hold has this token.
-local function covers(held, token)
-  if held.block == 1 then
-    return held.token == token
-  end
-  local ahead = tonumber(token) - tonumber(held.token) -- blocks are given below 2^53 only
-  return ahead >= 0 and ahead < held.block
 end

@@ -1,17 +1,19 @@
 -- Leaves the queue, or gives back what was granted meanwhile.
--- KEYS: record, places, limits, queued of the name; floor, refused of its bucket.
--- ARGV: id, stray (0, 1), deadline of the claim.
+-- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of the name.
+-- ARGV: code of the name, id, stray (0, 1), deadline of the claim.
 
-local id, stray, deadline = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local name = load(1, 5)
+local id = ARGV[2]
+local name = load(ARGV[1], fetch(ARGV[1])[4], 4)
 catch_up(name)
-if unqueue(name, id) then
-  if stray == '1' then
-    remember(name.refused, id, deadline)
-  end
+if ARGV[3] == '1' then
+  remember(id, ARGV[4])
+end
+local held, entry = look(name, id)
+if entry then
+  unqueue(name, id)
   hand_over(name)
-else
-  finish(name, id, stray, deadline)
+elseif held then
+  finish(name, held)
 end
 save(name)
 return 1

@@ -6,14 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.lockkeeper.DistributedLatch;
+import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.StoreUrl;
 import io.lockkeeper.testservers.RedisServer;
+import io.lockkeeper.testservers.SecretSearch;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -115,7 +116,15 @@ class AccessTest {
                     .toLowerCase(java.util.Locale.ROOT));
         }
         List<String> sent = List.of(
-                "eval", "evalsha", "info", "scan", "ping", "subscribe", "unsubscribe", "role", "cluster|slots", "wait");
+                "eval",
+                "evalsha",
+                "info",
+                "subscribe",
+                "unsubscribe",
+                "role",
+                "cluster|slots",
+                "wait",
+                "client|setname");
         for (String word : rule) {
             if (word.startsWith("+")) {
                 String command = word.substring(1);
@@ -136,14 +145,90 @@ class AccessTest {
                 .hasMessageContaining("permission")
                 .hasMessageContaining("docs/stores/redis.md");
         // What only a script would meet, in the middle, is found before anything is done.
-        for (String command : List.of("publish", "hdel", "zrangebyscore", "pexpireat")) {
+        for (String command : List.of("publish", "hdel", "zrangebyscore", "pexpireat", "eval", "evalsha")) {
             user("nearly", "~*", "&*", "+@all", "-" + command);
             assertThatThrownBy(() -> Lockkeeper.connect(url("nearly:" + ENCODED)))
+                    .as(command)
                     .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
                             .isFalse())
                     .hasMessageContaining("permission");
         }
+        for (String command : List.of("eval", "evalsha")) {
+            user("nearly", "~*", "&*", "+@all", "-" + command);
+            assertThatThrownBy(() -> Lockkeeper.connect(url("nearly:" + ENCODED)))
+                    .hasMessageContaining(server.address())
+                    .hasMessageContaining("'" + command + "'");
+        }
         assertThat(admin.keys()).noneMatch(key -> key.contains("trial"));
+    }
+
+    /** Hands a name over, and says whether the one who waited got it. */
+    private static boolean handsOver(Lockkeeper from, Lockkeeper to, String name) throws Exception {
+        Lease held = from.lock(name).acquire();
+        CompletableFuture<Lease> waiting = to.lock(name).acquireAsync();
+        Admin.await(
+                "it waits", () -> from.inspector().inspect(name).orElseThrow().waiters() == 1);
+        assertThat(held.release()).isTrue();
+        return waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).release();
+    }
+
+    @Test
+    void whereNobodyMaySubscribePushIsNotPromisedUntilItIsAllowed() throws Exception {
+        user("deaf", "~*", "&*", "+@all", "-subscribe");
+        try (Logged logged = new Logged();
+                RedisStore store = (RedisStore) new RedisProvider().open(StoreUrl.parse(url("deaf:" + ENCODED)));
+                Lockkeeper one = Lockkeeper.on(store);
+                Lockkeeper other = Lockkeeper.on(store)) {
+            assertThat(one.guarantees().has(Guarantee.PUSH)).isFalse();
+            assertThat(handsOver(one, other, "deaf")).as("by asking").isTrue();
+            assertThat(logged.with("SUBSCRIBE is denied")).hasSize(1).allMatch(line -> line.contains("+subscribe"));
+            admin.ask("ACL", "SETUSER", "deaf", "+subscribe");
+            Admin.await("it is tried again", () -> one.guarantees().has(Guarantee.PUSH));
+            assertThat(handsOver(one, other, "deaf")).isTrue();
+        }
+    }
+
+    @Test
+    void whoMayNotUnsubscribeConnectsAgain() throws Exception {
+        user("faithful", "~*", "&*", "+@all", "-unsubscribe");
+        try (Logged logged = new Logged();
+                RedisStore store = (RedisStore) new RedisProvider().open(StoreUrl.parse(url("faithful:" + ENCODED)));
+                Lockkeeper one = Lockkeeper.on(store);
+                Lockkeeper other = Lockkeeper.on(store)) {
+            for (int i = 0; i < 3; i++) {
+                Lockkeeper.on(store).close();
+            }
+            Admin.await(
+                    "it is told", () -> !logged.with("UNSUBSCRIBE is denied").isEmpty());
+            assertThat(handsOver(one, other, "faithful")).isTrue();
+            assertThat(one.guarantees().has(Guarantee.PUSH)).isTrue();
+            assertThat(logged.with("UNSUBSCRIBE is denied")).hasSize(1).allMatch(line -> line.contains("+unsubscribe"));
+        }
+    }
+
+    @Test
+    void neitherPingNorANameIsNeeded() throws Exception {
+        user("mute", "~*", "&*", "+@all", "-ping", "-client|setname");
+        try (Logged logged = new Logged();
+                Lockkeeper one = Lockkeeper.connect(url("mute:" + ENCODED));
+                Lockkeeper other = Lockkeeper.connect(url("mute:" + ENCODED))) {
+            Lease held = one.lock("mute").acquire();
+            CompletableFuture<Lease> waiting = other.lock("mute").acquireAsync();
+            admin.resetStatistics();
+            Admin.await(
+                    "it looks whether it still hears", () -> admin.commands().containsKey("subscribe"));
+            long connected =
+                    admin.commands().getOrDefault("auth", 0L) + admin.commands().getOrDefault("hello", 0L);
+            Admin.await("and again", () -> admin.commands().get("subscribe") > 1);
+            assertThat(admin.commands().getOrDefault("auth", 0L))
+                    .as("logins, since it goes on with the same connection")
+                    .isLessThanOrEqualTo(connected);
+            assertThat(held.release()).isTrue();
+            assertThat(waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).release())
+                    .isTrue();
+            assertThat(one.guarantees().has(Guarantee.PUSH)).isTrue();
+            assertThat(logged.with("denied")).isEmpty();
+        }
     }
 
     @Test
@@ -191,10 +276,8 @@ class AccessTest {
         }
     }
 
-    private static void assertShowsNoSecret(Throwable failure) {
-        StringWriter all = new StringWriter();
-        failure.printStackTrace(new PrintWriter(all));
-        assertThat(all.toString()).doesNotContain("hunter2");
+    static void assertShowsNoSecret(Throwable failure) {
+        assertThat(SecretSearch.text(failure)).doesNotContain("hunter2");
     }
 
     @ParameterizedTest
@@ -211,7 +294,9 @@ class AccessTest {
                 "redis://:hunter2@",
                 "redis-sentinel://user:hunter2@127.0.0.1:1/0#m",
                 "redis-sentinel://user:hunter2@127.0.0.1:1/0",
-                "redis-cluster://user:hunter2@127.0.0.1:1,127.0.0.1:2"
+                "redis-cluster://user:hunter2@127.0.0.1:1,127.0.0.1:2",
+                "rediss-sentinel://user:hunter2@127.0.0.1:1/0#m?sentinelPassword=hunter2",
+                "rediss-cluster://user:hunter2@127.0.0.1:1?trustStore=/none&trustStorePassword=hunter2"
             })
     void noSecretIsTold(String url) {
         Throwable failure = catchThrowable(() -> Lockkeeper.connect(url));
@@ -249,7 +334,7 @@ class AccessTest {
     @Test
     void anEvictingServerIsRefusedUnlessAllowed() throws Exception { // H34
         for (String policy : List.of("allkeys-lru", "volatile-ttl", "allkeys-random")) {
-            try (RedisServer evicting = RedisServer.start("--maxmemory-policy", policy)) {
+            try (RedisServer evicting = RedisServer.start("--maxmemory", "100mb", "--maxmemory-policy", policy)) {
                 assertThatThrownBy(() -> Lockkeeper.connect("redis://" + evicting.address()))
                         .isInstanceOf(StoreUnavailableException.class)
                         .hasMessageContaining(policy)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.testservers.LocalServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +26,7 @@ final class Admin {
     /** What the operator asks for, and what scripts call: not sent by a store. */
     private static final Set<String> NOT_SENT = Set.of(
             "hello",
+            "client|setname",
             "config|resetstat",
             "info",
             "time",
@@ -49,7 +51,9 @@ final class Admin {
             "hget",
             "hdel",
             "hmget",
-            "hincrby");
+            "hincrby",
+            "hlen",
+            "hscan");
 
     private final HostAndPort address;
 
@@ -77,13 +81,57 @@ final class Admin {
         return answer instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(answer);
     }
 
-    /** All keys but the token floors and the store's id. */
-    List<String> keys() {
+    /** Whether this server, which may be a replica, has the queue of a name. */
+    boolean hasQueue(String name) {
         return ((List<?>) ask("KEYS", "*"))
-                .stream()
-                        .map(Admin::text)
-                        .filter(key -> !key.endsWith("}:floor") && !key.endsWith(":id"))
-                        .toList();
+                .stream().anyMatch(key -> text(key).endsWith("}:places:" + Code.encode(name)));
+    }
+
+    /** All keys but the token floors and the store's id; the records of names as if each were a key {@code …}:n:NAME}. */
+    List<String> keys() {
+        List<String> keys = new ArrayList<>();
+        for (Object each : (List<?>) ask("KEYS", "*")) {
+            String key = text(each);
+            if (key.endsWith("}:names") && text("TYPE", key).equals("hash")) {
+                String bucket = key.substring(0, key.length() - "names".length());
+                for (Object field : (List<?>) ask("HKEYS", key)) {
+                    if (!text(field).startsWith("!")) {
+                        keys.add(bucket + "n:" + text(field));
+                    }
+                }
+            } else if (!key.endsWith("}:floor") && !key.endsWith(":id")) {
+                keys.add(key);
+            }
+        }
+        return keys;
+    }
+
+    /** The hash that the record of a name is in. */
+    static String names(String name) {
+        return text(new Keys("lockkeeper").names(Keys.bucket(name)));
+    }
+
+    /** The record of a name. */
+    String record(String name) {
+        return text("HGET", names(name), Code.encode(name));
+    }
+
+    /** How much the server has written to its append-only file. */
+    long written() {
+        return text("INFO", "persistence")
+                .lines()
+                .filter(line -> line.startsWith("aof_current_size:"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+                .sum();
+    }
+
+    /** How long scripts have taken in the server since the statistics were reset, in µs for each. */
+    double microsOfScripts() {
+        return text("INFO", "commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_evalsha:"))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("^.*usec_per_call=([0-9.]+).*", "$1")))
+                .sum();
     }
 
     void resetStatistics() {

@@ -63,6 +63,16 @@ class ClusterFailOverTest {
                 .toList();
     }
 
+    /** Another name that is kept with this one. */
+    private static String sibling(String name, int number) {
+        return IntStream.range(0, 100_000)
+                .mapToObj(i -> "sibling" + i)
+                .filter(other -> Keys.bucket(other) == Keys.bucket(name))
+                .skip(number)
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
     void everyShardIsALane() {
         Map<Object, List<String>> lanes = NAMES.stream().collect(Collectors.groupingBy(store::lane));
@@ -126,8 +136,7 @@ class ClusterFailOverTest {
                     "it waits", () -> a.inspector().inspect(name).orElseThrow().waiters() == 1);
             load.awaitCycles(3);
             RedisServer replica = cluster.servers().get(4);
-            Admin.await("the replica has the queue", () -> new Admin(replica)
-                    .keys().stream().anyMatch(key -> key.endsWith("}:p:" + name)));
+            Admin.await("the replica has the queue", () -> new Admin(replica).hasQueue(name));
             dying.kill();
             Map<String, Long> before = load.tokens();
             load.awaitCycles(5);
@@ -189,6 +198,13 @@ class ClusterFailOverTest {
         try (Lockkeeper a = keeper(Duration.ofSeconds(30));
                 Lockkeeper b = keeper(Duration.ofSeconds(30))) {
             Lease held = a.lock(name, LONG_LEASE).acquire();
+            String beside = sibling(name, 0);
+            String crowded = sibling(name, 1);
+            Lease fixed = a.lock(sibling(name, 2), LockOptions.defaults().fixedLease(Duration.ofSeconds(60)))
+                    .acquire();
+            List<Lease> readers = List.of(
+                    a.readWriteLock(crowded, LONG_LEASE).readLock().acquire(),
+                    b.readWriteLock(crowded, LONG_LEASE).readLock().acquire());
             CompletableFuture<Lease> waiting = b.lock(name, LONG_LEASE).acquireAsync();
             Admin.await(
                     "it waits", () -> a.inspector().inspect(name).orElseThrow().waiters() == 1);
@@ -204,12 +220,18 @@ class ClusterFailOverTest {
             source.ask("MIGRATE", move.toArray(String[]::new));
             assertThat(a.inspector().check(held.sequencer())).isTrue();
             assertThat(source.errors("ASK")).isPositive();
+            assertThat(readers).allMatch(reader -> a.inspector().check(reader.sequencer()));
+            assertThat(fixed.renew(Duration.ofSeconds(70))).isTrue();
+            assertThat(fixed.release()).isTrue();
+            assertThat(a.lock(beside, LONG_LEASE).acquire().release()).isTrue();
+            assertThat(late).as("it needs keys that do not exist").isNotDone();
             assertThat(source.errors("MOVED")).isZero();
             for (RedisServer master : List.of(to, from, cluster.servers().get(2))) {
                 new Admin(master).ask("CLUSTER", "SETSLOT", slot, "NODE", targetId);
             }
             assertThat(a.inspector().check(held.sequencer())).isTrue();
             assertThat(source.errors("MOVED")).isPositive();
+            readers.forEach(reader -> assertThat(reader.release()).isTrue());
             assertThat(held.release()).isTrue();
             Lease next = waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
             assertThat(next.token()).isGreaterThan(held.token());

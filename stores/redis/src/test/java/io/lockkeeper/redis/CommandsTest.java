@@ -7,11 +7,19 @@ import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.Mode;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.spi.Terms;
 import io.lockkeeper.testservers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -60,9 +68,16 @@ class CommandsTest {
             }
             assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 200L));
             assertThat(admin.commands()).doesNotContainKey("publish");
-            // Five of a grant (the clock, whether there is a record, the floor twice, the record), three of a release.
-            assertThat(admin.commands().values().stream().mapToLong(n -> n).sum())
-                    .isLessThanOrEqualTo(200 + 100 * 8 + 10);
+            // Five of a grant (the clock, whether there is a record, the floor twice, the record), three of a release;
+            // apart from
+            // them, when a bucket expires, and now and then what vanished clients have left in it.
+            Map<String, Long> inside = admin.commands();
+            long swept = inside.getOrDefault("hscan", 0L);
+            assertThat(inside).containsEntry("time", 200L).containsEntry("hmget", 200L);
+            assertThat(inside).containsEntry("get", 100L).containsEntry("set", 100L);
+            assertThat(inside.get("hdel")).isLessThanOrEqualTo(100 + 2 * swept);
+            assertThat(inside.get("hset")).isLessThanOrEqualTo(100 + 2 * inside.get("pexpireat") + swept);
+            System.out.println("an uncontended step: " + admin.microsOfScripts() + " us in the server");
         }
     }
 
@@ -89,18 +104,22 @@ class CommandsTest {
             }
             Cost few = costOf(keepers, 2);
             Cost many = costOf(keepers, 200);
-            // The release of the first, and of each a release; a grant that lasts is confirmed by a renewal.
-            assertThat(few.sent).isLessThanOrEqualTo(2.5);
-            assertThat(many.sent).isLessThanOrEqualTo(2.1);
+            // The release of the first, and of each a question, because a message alone is not believed, and a release;
+            // a grant
+            // that lasts is confirmed by a renewal.
+            assertThat(few.sent).isLessThanOrEqualTo(3.5);
+            assertThat(many.sent).isLessThanOrEqualTo(3.1);
+            System.out.println("a contended step: " + many.micros + " us in the server");
             assertThat(many.told).as("told, for each that was let in").isEqualTo(1.0);
-            assertThat(many.all).as("with what the scripts do").isLessThanOrEqualTo(few.all + 3);
+            // Every second each who still waits shows that it is alive, which costs a few commands.
+            assertThat(many.all).as("with what the scripts do").isLessThanOrEqualTo(few.all + 3 + 4 * many.seconds);
         } finally {
             keepers.forEach(Lockkeeper::close);
         }
     }
 
-    /** For each acquisition: commands sent, messages published, commands in all. */
-    private record Cost(double sent, double told, double all) {}
+    /** For each acquisition: commands sent, messages published, commands in all; and how long all of them took. */
+    private record Cost(double sent, double told, double all, double micros, double seconds) {}
 
     private static Cost costOf(List<Lockkeeper> keepers, int waiters) throws Exception {
         String name = "with-" + waiters;
@@ -115,33 +134,71 @@ class CommandsTest {
                     "all wait",
                     () -> first.inspector().inspect(name).orElseThrow().waiters() == waiters);
             admin.resetStatistics();
+            long start = System.nanoTime();
             assertThat(holder.release()).isTrue();
             for (CompletableFuture<Boolean> one : all) {
                 assertThat(one.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
             }
+            double seconds = (System.nanoTime() - start) / 1e9;
             Map<String, Long> commands = admin.commands();
             double sent = admin.sent().values().stream().mapToLong(n -> n).sum();
             double total = commands.values().stream().mapToLong(n -> n).sum();
-            return new Cost(sent / waiters, (double) commands.get("publish") / waiters, total / waiters);
+            return new Cost(
+                    sent / waiters,
+                    (double) commands.get("publish") / waiters,
+                    total / waiters,
+                    admin.microsOfScripts(),
+                    seconds);
         }
     }
 
     @Test
-    void aRenewalIsOneCommandAndOneMoreWhenSomebodyWaits() throws Exception {
+    void aContendedStepIsAFewCommandsInTheServer() {
+        try (RedisStore store = RedisFixture.open("redis://" + server.address())) {
+            for (int i = 0; i < 2; i++) { // at first the server is sent the scripts
+                Claim holder = claim(store);
+                Claim waiter = claim(store);
+                Grant held = Grant.of(holder, (Answer.Granted) store.claim(holder));
+                assertThat(inside(() -> store.claim(waiter)))
+                        .as("a claim that queues")
+                        .isLessThanOrEqualTo(12);
+                assertThat(inside(() -> store.release(held))).as("a hand-over").isLessThanOrEqualTo(12);
+                assertThat(inside(() -> store.renew(new Renewals(List.of(), List.of(waiter)))))
+                        .as("a question")
+                        .isLessThanOrEqualTo(4);
+                store.withdraw(waiter);
+            }
+        }
+    }
+
+    private static long inside(Runnable step) {
+        admin.resetStatistics();
+        step.run();
+        Map<String, Long> commands = admin.commands();
+        commands.keySet().removeAll(List.of("config|resetstat", "info", "hello", "evalsha", "eval"));
+        return commands.values().stream().mapToLong(n -> n).sum();
+    }
+
+    private static Claim claim(RedisStore store) {
+        Duration minutes = Duration.ofMinutes(5);
+        Terms terms = new Terms(Mode.EXCLUSIVE, 1, 0, minutes, Duration.ZERO, minutes, 64, true, "test", "");
+        ClaimId id = new ClaimId(UUID.randomUUID().toString(), 1);
+        return new Claim("few", id, terms, store.time(store.lane("few")).plusMicros(600_000_000), false);
+    }
+
+    @Test
+    void aRenewalIsOneCommandAlsoWhenSomebodyWaits() throws Exception {
         try (Lockkeeper keeper = keeper();
                 Lockkeeper other = keeper()) {
             LockOptions options =
                     LockOptions.defaults().fixedLease(Duration.ofMinutes(5)).lockDelay(Duration.ofMinutes(20));
             Lease lease = keeper.lock("renewed", options).acquire();
-            String record = admin.keys().stream()
-                    .filter(key -> key.endsWith("n:renewed"))
-                    .findAny()
-                    .orElseThrow();
+            String record = Admin.names("renewed");
             assertThat(lease.renew(Duration.ofMinutes(6))).isTrue(); // the server has the script from now on
             admin.resetStatistics();
             assertThat(lease.renew(Duration.ofMinutes(7))).isTrue();
             assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 1L));
-            assertThat(admin.commands()).doesNotContainKeys("zrangebyscore", "zscore", "hget");
+            assertThat(admin.commands()).doesNotContainKeys("zrangebyscore", "zscore", "hget", "zadd");
             assertThat((Long) admin.ask("PTTL", record))
                     .as("lease and lock-delay")
                     .isGreaterThan(26 * 60_000L);
@@ -155,7 +212,7 @@ class CommandsTest {
             lease.renew(Duration.ofMinutes(7));
             admin.resetStatistics();
             assertThat(lease.renew(Duration.ofMinutes(9))).isTrue();
-            assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 2L));
+            assertThat(admin.sent()).isEqualTo(Map.of("evalsha", 1L));
             assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(8));
             assertThat(lease.release()).isTrue();
             waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).close();
@@ -163,7 +220,7 @@ class CommandsTest {
     }
 
     @Test
-    void tenThousandIdleHoldsCostAFewCommandsASecond() throws Exception {
+    void tenThousandIdleHoldsAreRenewedManyWithACommand() throws Exception {
         try (Lockkeeper keeper = keeper()) {
             LockOptions options = LockOptions.defaults().lease(Duration.ofSeconds(10));
             List<Lease> leases = new ArrayList<>();
@@ -173,12 +230,14 @@ class CommandsTest {
             admin.resetStatistics();
             long start = System.nanoTime();
             // Each renewal sets a record: two of each.
-            Admin.await("renewals", () -> admin.commands().getOrDefault("set", 0L) >= 20_000);
+            Admin.await("renewals", () -> admin.commands().getOrDefault("hset", 0L) >= 20_000);
             double seconds = (System.nanoTime() - start) / 1e9;
             Map<String, Long> sent = admin.sent();
             System.out.println("10,000 idle holds: " + sent + " in " + seconds + " s");
             assertThat(sent.keySet()).isSubsetOf("evalsha", "eval"); // the script's text, at first
-            assertThat(sent.values().stream().mapToLong(n -> n).sum() / seconds).isLessThan(60);
+            // A pass is one command per bucket.
+            assertThat(sent.values().stream().mapToLong(n -> n).sum())
+                    .isLessThan(admin.commands().get("hset") / 8);
             assertThat(leases).allMatch(Lease::isValid);
         }
     }

@@ -101,6 +101,88 @@ class DataLossTest {
         }
     }
 
+    @Test
+    void aHolderIsNotifiedWhenTheServerIsBackWithoutItsData() throws Exception { // H69
+        LockOptions hour = LockOptions.defaults().lease(Duration.ofHours(1)); // renewed long after this test
+        try (Lockkeeper keeper = keeper();
+                Lockkeeper other = keeper()) {
+            Lease lease = keeper.lock("restarted", hour).acquire();
+            CompletableFuture<LeaseLost> told = new CompletableFuture<>();
+            lease.onLost(told::complete);
+            server.kill();
+            server.restart();
+            assertThat(told.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).reason())
+                    .isEqualTo(LeaseLost.Reason.EXPIRED);
+            assertThat(lease.isValid()).isFalse();
+            try (Lease next = other.lock("restarted", hour).acquire()) {
+                assertThat(next.token()).isGreaterThan(lease.token());
+                assertThat(lease.isValid()).isFalse();
+            }
+        }
+    }
+
+    // ---- Deleted by hand ----
+
+    @Test
+    void aRecordThatWasDeletedIsReportedAsLostAtTheNextRenewal() throws Exception { // H115
+        LockOptions short3 = LockOptions.defaults().lease(Duration.ofSeconds(3));
+        try (Lockkeeper keeper = keeper()) {
+            Lease lock = keeper.lock("deleted", short3).acquire();
+            Lease one = keeper.semaphore("crowd", 5, short3).acquire(2);
+            Lease two = keeper.semaphore("crowd", 5, short3).acquire(1);
+            List<CompletableFuture<LeaseLost>> told = new java.util.ArrayList<>();
+            for (Lease lease : List.of(lock, one, two)) {
+                CompletableFuture<LeaseLost> lost = new CompletableFuture<>();
+                lease.onLost(lost::complete);
+                told.add(lost);
+            }
+            assertThat(admin.ask("HDEL", Admin.names("deleted"), "deleted")).isEqualTo(1L);
+            assertThat(admin.ask(
+                            "DEL",
+                            Admin.text(new Keys("lockkeeper").ofName("crowd").get(3))))
+                    .isEqualTo(1L);
+            for (CompletableFuture<LeaseLost> lost : told) {
+                assertThat(lost.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).reason())
+                        .isEqualTo(LeaseLost.Reason.EXPIRED);
+            }
+            keeper.lock("deleted").acquire().close();
+            Admin.await(
+                    "all permits are back", () -> keeper.semaphore("crowd", 5).availablePermits() == 5);
+            keeper.semaphore("crowd", 5).acquire(5).close();
+        }
+    }
+
+    @Test
+    void aWaiterWhoseEntryWasDeletedQueuesAgain() throws Exception { // H115
+        LockOptions hour = LockOptions.defaults().lease(Duration.ofHours(1));
+        for (int key = 0; key < 5; key++) { // the record, or one of the queue's keys
+            String name = "queue" + key;
+            try (Lockkeeper keeper = keeper();
+                    Lockkeeper other = Lockkeeper.builder("redis://" + server.address())
+                            .patience(Duration.ofSeconds(1))
+                            .build()) {
+                Lease lease = keeper.lock(name, hour).acquire();
+                CompletableFuture<Lease> waiting = other.lock(name, hour).acquireAsync();
+                Admin.await(
+                        "it waits",
+                        () -> keeper.inspector().inspect(name).orElseThrow().waiters() == 1);
+                if (key == 4) {
+                    admin.ask("HDEL", Admin.names(name), name);
+                } else {
+                    admin.ask(
+                            "DEL",
+                            Admin.text(new Keys("lockkeeper").ofName(name).get(key)));
+                    Admin.await("it waits again", () -> {
+                        assertThat(waiting).isNotDone();
+                        return keeper.inspector().inspect(name).orElseThrow().waiters() == 1;
+                    });
+                    assertThat(lease.release()).isTrue();
+                }
+                waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).close();
+            }
+        }
+    }
+
     // ---- Numbers that a Lua double cannot hold ----
 
     private static Claim claim(RedisStore store, String name, int block) {
@@ -173,13 +255,13 @@ class DataLossTest {
     void aRecordOfANewerFormatIsRefused() {
         try (RedisStore store = RedisFixture.open("redis://" + server.address())) {
             Keys keys = new Keys("lockkeeper");
-            admin.ask("SET", Admin.text(keys.ofName("newer").get(0)), "2 something else");
+            admin.ask("HSET", Admin.names("newer"), "newer", "7 something else");
             assertThatThrownBy(() -> store.claim(claim(store, "newer", 1)))
                     .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
                             .isFalse())
-                    .hasMessageContaining("format 2")
+                    .hasMessageContaining("format 7")
                     .hasMessageContaining("newer");
-            assertThatThrownBy(() -> store.inspect("newer")).hasMessageContaining("format 2");
+            assertThatThrownBy(() -> store.inspect("newer")).hasMessageContaining("format 7");
             admin.ask("HSET", Admin.text(keys.ofLatch("newer").get(0)), "format", "3");
             assertThatThrownBy(() -> store.latch(new LatchStep.Look("newer"))).hasMessageContaining("format 3");
         }

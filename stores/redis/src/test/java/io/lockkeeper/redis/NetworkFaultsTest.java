@@ -188,6 +188,9 @@ class NetworkFaultsTest {
         public void recalled(ClaimId claim) {}
 
         @Override
+        public void changed(ClaimId claim) {}
+
+        @Override
         public void lost(ClaimId claim, LeaseLost.Reason reason) {}
 
         @Override

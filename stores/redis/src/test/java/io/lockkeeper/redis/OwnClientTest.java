@@ -7,17 +7,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.testservers.RedisCluster;
 import io.lockkeeper.testservers.RedisSentinels;
 import io.lockkeeper.testservers.RedisServer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -26,6 +32,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.Pool;
 
 /** Stores on clients that the user brings along. */
 class OwnClientTest {
@@ -91,28 +98,71 @@ class OwnClientTest {
         }
     }
 
+    private static ConnectionPoolConfig atMost(int connections) {
+        ConnectionPoolConfig config = new ConnectionPoolConfig();
+        config.setMaxTotal(connections);
+        config.setMaxWait(Duration.ofMillis(-1)); // as long as it takes: the built-in
+        return config;
+    }
+
+    /** Takes all connections of the pools away while a lock is held: it is kept, and other steps fail in time. */
+    private static void locksSurviveExhaustion(
+            UnifiedJedis client, Supplier<? extends Collection<? extends Pool<Connection>>> pools) throws Exception {
+        Duration operation = Duration.ofSeconds(1);
+        List<Connection> taken = new ArrayList<>();
+        try (RedisStore store = RedisStore.of(client, RedisOptions.defaults().operationTimeout(operation));
+                Lockkeeper keeper =
+                        Lockkeeper.builder(store).operationTimeout(operation).build()) {
+            Lease held = keeper.lock("held", LockOptions.defaults().lease(Duration.ofSeconds(3)))
+                    .acquire();
+            for (Pool<Connection> pool : pools.get()) {
+                while (pool.getNumActive() < pool.getMaxTotal()) {
+                    taken.add(pool.getResource());
+                }
+            }
+            long start = System.nanoTime();
+            assertThatThrownBy(() -> keeper.lock("other").tryAcquire())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("connections");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(operation.multipliedBy(4));
+            Admin.await("longer than the lease", () -> {
+                assertThat(held.isValid()).isTrue();
+                return System.nanoTime() - start > Duration.ofMillis(3_500).toNanos();
+            });
+            taken.forEach(Connection::close);
+            taken.clear();
+            assertThat(held.release()).isTrue();
+            keeper.lock("other").acquire().close();
+        } finally {
+            taken.forEach(Connection::close);
+        }
+    }
+
     @Test
-    void onAPoolThatOthersHaveExhausted() throws Exception {
-        ConnectionPoolConfig two = new ConnectionPoolConfig();
-        two.setMaxTotal(2);
-        two.setMaxWait(Duration.ofMillis(200));
+    void onAPoolThatOthersHaveExhausted() throws Exception { // H63
         try (RedisServer server = RedisServer.start();
                 RedisClient client = RedisClient.builder()
                         .hostAndPort(server.host(), server.port())
                         .clientConfig(PATIENT)
-                        .poolConfig(two)
-                        .build();
-                RedisStore store = RedisStore.of(client);
-                Lockkeeper keeper = Lockkeeper.builder(store)
-                        .operationTimeout(Duration.ofMillis(500))
+                        .poolConfig(atMost(2))
                         .build()) {
-            keeper.lock("a").acquire().close();
-            try (var taken = client.getPool().getResource()) { // the other one listens
-                assertThatThrownBy(() -> keeper.lock("a").tryAcquire())
-                        .isInstanceOf(io.lockkeeper.StoreUnavailableException.class);
-                assertThat(taken.ping()).isTrue();
-            }
-            keeper.lock("a").acquire().close();
+            locksSurviveExhaustion(client, () -> List.of(client.getPool()));
+            Admin.await("connections are given back", () -> client.getPool().getNumActive() == 0);
+        }
+    }
+
+    @Test
+    void aPoolThatIsTooSmallIsReportedWithTheNumberNeeded() throws Exception { // H63
+        try (RedisServer server = RedisServer.start();
+                RedisClient client = RedisClient.builder()
+                        .hostAndPort(server.host(), server.port())
+                        .clientConfig(PATIENT)
+                        .poolConfig(atMost(1))
+                        .build()) {
+            assertThatThrownBy(() -> RedisStore.of(client))
+                    .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
+                            .isFalse())
+                    .hasMessageContaining("at most 1 connections; 2 are needed");
         }
     }
 
@@ -123,8 +173,11 @@ class OwnClientTest {
                         .masterName(RedisSentinels.MASTER)
                         .sentinels(hosts(set.addresses()))
                         .clientConfig(PATIENT)
+                        .poolConfig(atMost(4))
                         .build()) {
             locksAreKept(client);
+            locksSurviveExhaustion(
+                    client, () -> client.getPrimaryNodesConnectionMap().values());
         }
     }
 
@@ -134,8 +187,10 @@ class OwnClientTest {
                 RedisClusterClient client = RedisClusterClient.builder()
                         .nodes(new HashSet<>(hosts(cluster.addresses())))
                         .clientConfig(PATIENT)
+                        .poolConfig(atMost(4))
                         .build()) {
             locksAreKept(client);
+            locksSurviveExhaustion(client, () -> client.getClusterNodes().values());
             try (RedisStore store = RedisStore.of(client)) {
                 assertThat(store.lane("a").toString()).startsWith("127.0.0.1:");
             }

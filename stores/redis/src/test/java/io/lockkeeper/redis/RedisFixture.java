@@ -4,6 +4,7 @@ package io.lockkeeper.redis;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreUrl;
 import io.lockkeeper.tck.StoreFixture;
+import io.lockkeeper.testservers.RedisServer;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,12 @@ final class RedisFixture implements StoreFixture {
         this.servers = servers;
     }
 
+    /** One server. */
+    static RedisFixture of(RedisServer server) {
+        return new RedisFixture(
+                "redis://" + server.address(), () -> List.of(new HostAndPort(server.host(), server.port())), server);
+    }
+
     static RedisStore open(String url) {
         return (RedisStore) new RedisProvider().open(StoreUrl.parse(url));
     }
@@ -37,15 +44,21 @@ final class RedisFixture implements StoreFixture {
         return Optional.of(url);
     }
 
-    /** All keys but the token floors, which stay for ever, and the store's id. */
+    /** All records and keys but the token floors, which stay forever, and the store's id. */
     @Override
     public long size() {
         long size = 0;
         for (HostAndPort master : List.copyOf(masters.get())) {
             try (RedisClient client = RedisClient.create(master)) {
-                size += client.keys("*").stream()
-                        .filter(key -> !key.endsWith("}:floor") && !key.endsWith(":id"))
-                        .count();
+                for (String key : client.keys("*")) {
+                    if (key.endsWith("}:names")) {
+                        size += client.hkeys(key).stream()
+                                .filter(field -> !field.startsWith("!"))
+                                .count();
+                    } else if (!key.endsWith("}:floor") && !key.endsWith(":id")) {
+                        size++;
+                    }
+                }
             }
         }
         return size;

@@ -7,6 +7,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.testservers.JumpingClock;
 import io.lockkeeper.testservers.RedisServer;
 import io.lockkeeper.testservers.TcpProxy;
 import java.nio.file.Path;
@@ -39,7 +40,10 @@ final class RedlockRig implements AutoCloseable {
     RedlockRig(int members, @Nullable Path clockLibrary, String... settings) throws Exception {
         for (int i = 0; i < members; i++) {
             JumpingClock clock = clockLibrary == null ? null : JumpingClock.in(clockLibrary);
-            servers.add(closing(clock == null ? RedisServer.start(settings) : clock.start(settings)));
+            servers.add(closing(
+                    clock == null
+                            ? RedisServer.start(settings)
+                            : RedisServer.start(clock.environment(), List.of(settings))));
             if (clock != null) {
                 clocks.add(clock);
             }

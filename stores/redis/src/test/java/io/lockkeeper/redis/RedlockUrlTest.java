@@ -7,8 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.StoreUrl;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import io.lockkeeper.testservers.SecretSearch;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -19,7 +18,7 @@ import redis.clients.jedis.HostAndPort;
 /** {@code redlock:} URLs. */
 class RedlockUrlTest {
     private static List<RedisUrl> members(String url) {
-        return RedlockProvider.members(StoreUrl.parse(url));
+        return RedlockSetup.members(StoreUrl.parse(url));
     }
 
     @Test
@@ -51,7 +50,7 @@ class RedlockUrlTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("longestLaese")
                 .hasMessageContaining("[allowEviction, clockLead, connectTimeout, longestLease, memberTimeout,"
-                        + " operationTimeout, patience, prefix, replicas]");
+                        + " operationTimeout, patience, poolSize, prefix, replicas]");
     }
 
     @Test
@@ -85,8 +84,6 @@ class RedlockUrlTest {
     void whatIsWrongIsSaidWithoutTheSecret(String url) {
         Throwable failure = catchThrowable(() -> Lockkeeper.connect(url).close());
         assertThat(failure).isInstanceOf(IllegalArgumentException.class);
-        StringWriter text = new StringWriter();
-        failure.printStackTrace(new PrintWriter(text));
-        assertThat(text.toString()).doesNotContain("hunter2");
+        assertThat(SecretSearch.text(failure)).doesNotContain("hunter2");
     }
 }

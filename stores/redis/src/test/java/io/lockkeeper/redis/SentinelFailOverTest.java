@@ -74,7 +74,7 @@ class SentinelFailOverTest {
             RedisServer master = set.master();
             new Admin(master).ask("WAIT", "2", "1000");
             Admin.await("replicas have the queue", () -> set.servers().stream()
-                    .allMatch(server -> new Admin(server).keys().stream().anyMatch(key -> key.contains("}:p:held"))));
+                    .allMatch(server -> new Admin(server).hasQueue("held")));
             master.kill();
             Map<String, Long> before = load.tokens();
             load.awaitCycles(5);

@@ -3,31 +3,44 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Threads of our own, for a database inside this process that an interrupt of the caller's thread would break. */
+/**
+ * Threads of our own, for a database inside this process that an interrupt of the caller's thread would break. One stays as long as
+ * the store, so that steps, renewals above all, are made also when the process gets no more threads.
+ */
 final class Apart implements AutoCloseable {
-    private final ExecutorService threads =
-            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                Thread thread = new Thread(task, "lockkeeper-sql-step");
-                thread.setDaemon(true);
-                return thread;
-            });
+    private final SynchronousQueue<Runnable> handOver = new SynchronousQueue<>();
+    private final ThreadPoolExecutor threads;
+    private final long waitMillis;
+
+    /** @param waitMillis how long a step waits for a thread when the process gets no more of them */
+    Apart(long waitMillis) {
+        this(waitMillis, Daemons.named("lockkeeper-sql-step"));
+    }
+
+    Apart(long waitMillis, ThreadFactory factory) {
+        this.waitMillis = waitMillis;
+        this.threads = new ThreadPoolExecutor(1, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, handOver, factory);
+        threads.prestartCoreThread();
+    }
 
     <T> T call(Supplier<T> step) {
-        Future<T> future;
+        FutureTask<T> future = new FutureTask<>(step::get);
+        boolean interrupted = false;
         try {
-            future = threads.submit(step::get);
+            threads.execute(future);
         } catch (RejectedExecutionException e) {
             throw new StoreUnavailableException("the store is closed", e);
+        } catch (OutOfMemoryError e) {
+            interrupted = awaitThread(future, e);
         }
-        boolean interrupted = false;
         try {
             while (true) {
                 try {
@@ -46,6 +59,25 @@ final class Apart implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Waits for a thread that another step leaves; whether it was interrupted meanwhile. */
+    private boolean awaitThread(Runnable task, OutOfMemoryError why) {
+        boolean interrupted = false;
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMillis);
+        for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+            try {
+                if (handOver.offer(task, left, TimeUnit.NANOSECONDS)) {
+                    return interrupted;
+                }
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        throw new StoreUnavailableException("there is no thread for a step, and none became free", why);
     }
 
     @Override

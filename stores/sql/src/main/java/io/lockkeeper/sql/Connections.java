@@ -2,14 +2,15 @@
 package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.StoreTime;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.sql.SQLTransientConnectionException;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,77 +20,165 @@ import org.jspecify.annotations.Nullable;
  * <p>An interrupt never breaks a step: it is put aside while a connection is used, and kept for afterwards.
  */
 final class Connections implements AutoCloseable {
-    private final Source source;
+    /** Threads that wait for the user's data source; more steps than these wait for them. */
+    private static final int STEPS = 16;
+
+    /** Of those that wait for connections to keep, which must not have to wait for steps. */
+    private static final int KEPT = 4;
+
+    /** A hold of the default length is renewed three times meanwhile. */
+    private static final long RESERVED_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** A client that is in use does not connect again for each step. */
+    private static final long RESTING_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ConnectionSource source;
     private final int timeoutMillis;
-    private final int networkMillis;
+    private final Lending lending;
+    private final @Nullable Borrower forSteps;
+    private final @Nullable Borrower toKeep;
     private final ReentrantLock renewing = new ReentrantLock();
     private volatile @Nullable Apart apart;
     private volatile @Nullable Runnable repair;
-    private volatile boolean isolationDiffers;
-    private volatile boolean networkTimeouts = true;
+    private volatile boolean listens;
+    private volatile long renewed = System.nanoTime();
+    private volatile long stepped = System.nanoTime();
+    private volatile boolean keepsOne;
     private volatile boolean closed;
-    private @Nullable Connection reserved;
-
-    /** Where connections come from. */
-    interface Source {
-        /** One of a pool. */
-        Connection pooled() throws SQLException;
-
-        /** One to keep. */
-        Connection kept() throws SQLException;
-
-        /** A data source of the user's. */
-        static Source of(DataSource source) {
-            return new Source() {
-                @Override
-                public Connection pooled() throws SQLException {
-                    return source.getConnection();
-                }
-
-                @Override
-                public Connection kept() throws SQLException {
-                    return source.getConnection();
-                }
-            };
-        }
-
-        /** Held during a step, where all steps in this process must take turns; else null. */
-        default @Nullable ReentrantLock turn() {
-            return null;
-        }
-
-        /** Whether commits on it need not wait for the disk, where that is a matter of the connection and costs no trip. */
-        default void lazy(Connection connection, boolean lazy) throws SQLException {}
-    }
+    private final AtomicInteger users = new AtomicInteger();
+    private volatile boolean wasUsed;
+    private @Nullable Lent reserved;
 
     /** What is done with a connection. */
     interface Work<T> {
         T with(Connection connection) throws SQLException;
     }
 
-    Connections(Source source, int timeoutMillis) {
+    /** A connection that has another use, but can be taken for a step. */
+    interface Spare {
+        /** Takes it; null when that is not possible now. */
+        @Nullable
+        Connection take();
+
+        void giveBack();
+    }
+
+    Connections(ConnectionSource source, int timeoutMillis) {
         this.source = source;
         this.timeoutMillis = timeoutMillis;
         // After the server's own timeouts, which leave the connection whole.
-        this.networkMillis = timeoutMillis + Math.max(250, timeoutMillis / 4);
+        this.lending = new Lending(timeoutMillis + Math.max(250, timeoutMillis / 4), source::discard);
+        this.forSteps = source.isShared() ? new Borrower(timeoutMillis, STEPS, this::need) : null;
+        this.toKeep = source.isShared() ? new Borrower(timeoutMillis, KEPT, this::need) : null;
     }
 
     /** Settles in: looks at how connections come, and keeps one for renewals. */
     void begin(Dialect dialect, Runnable repair) {
         this.repair = repair;
         if (dialect.suffersFromInterrupts()) {
-            apart = new Apart();
+            apart = new Apart(timeoutMillis);
         }
-        isolationDiffers = dialect != Dialect.SQLITE
-                && autocommit(Connection::getTransactionIsolation) != Connection.TRANSACTION_READ_COMMITTED;
-        renewal(connection -> true);
+        lending.comeIn(autocommit(Connection::getTransactionIsolation), dialect);
+        listens = dialect.notifies();
+        keepsOne = !source.hasLine();
+        if (source.isShared()) {
+            renewal(this::checkThatThereAreEnough);
+        } else if (keepsOne && !source.isSparing()) {
+            renewal(connection -> true);
+        }
+    }
+
+    /** Something is held: from now on there is a connection for renewals that nobody else uses. */
+    void keepOne() {
+        if (!keepsOne) {
+            keepsOne = true;
+            try {
+                renewal(connection -> true);
+            } catch (StoreUnavailableException e) {
+                // The first renewal tries again.
+            }
+        }
+    }
+
+    /** A client uses the store: the application's source gives us a connection to keep, unless it has done so already. */
+    void beginUse() {
+        users.incrementAndGet();
+        if (wasUsed && source.isShared()) {
+            try {
+                renewal(connection -> true);
+            } catch (StoreUnavailableException e) {
+                // The first renewal tries again.
+            }
+        }
+        wasUsed = true;
+    }
+
+    /** It no longer does. The application gets back what is kept for nobody. */
+    void endUse() {
+        if (users.decrementAndGet() == 0) {
+            renewing.lock();
+            try {
+                closeUnused();
+            } finally {
+                renewing.unlock();
+            }
+        }
+    }
+
+    private void closeUnused() {
+        if (source.isShared() && wasUsed && users.get() == 0) {
+            closeReserved();
+        }
+    }
+
+    /** Whether the application uses the source of these, too. */
+    boolean areShared() {
+        return source.isShared();
+    }
+
+    private int needed() {
+        return listens ? 3 : 2;
+    }
+
+    private String need() {
+        return "Lockkeeper needs at least " + needed()
+                + " of its connections at a time: one that is kept for renewals, "
+                + (listens ? "one for each keeper that is kept to listen on, " : "") + "and one or more for steps";
+    }
+
+    /** As many as are needed, and each for us alone. */
+    private boolean checkThatThereAreEnough(Connection kept) throws SQLException {
+        int open = 1;
+        try (Lent one = pooled()) {
+            open++;
+            kept.setAutoCommit(false);
+            boolean isSame = !one.connection().getAutoCommit();
+            kept.setAutoCommit(true);
+            if (isSame) {
+                throw new IllegalArgumentException(
+                        "the data source gives the same connection to all who ask; " + need());
+            }
+            if (needed() > 2) {
+                pooled().close();
+            }
+            return true;
+        } catch (StoreUnavailableException e) {
+            throw e.because("no more than " + open + " at a time");
+        } catch (SQLException e) {
+            throw Failures.of(e).because("no more than " + open + " connections at a time; " + need());
+        }
     }
 
     /** One statement, each committed by itself. */
     <T> T autocommit(Work<T> work) {
+        stepped = System.nanoTime();
+        return inAutocommit(work);
+    }
+
+    private <T> T inAutocommit(Work<T> work) {
         return step(false, () -> {
-            try (Connection connection = open(source::pooled)) {
-                return work.with(connection);
+            try (Lent lent = pooled()) {
+                return work.with(lent.connection());
             } catch (SQLException e) {
                 throw failure(e);
             }
@@ -98,39 +187,68 @@ final class Connections implements AutoCloseable {
 
     /** What may be lost when the machine dies: a release that hands over to nobody, a place in a queue. In autocommit. */
     <T> T lazily(Work<T> work) {
-        return autocommit(connection -> {
+        return autocommit(lazy(work));
+    }
+
+    /** The same on any connection. */
+    <T> Work<T> lazy(Work<T> work) {
+        return connection -> {
             source.lazy(connection, true);
             try {
                 return work.with(connection);
             } finally {
                 source.lazy(connection, false);
             }
-        });
+        };
     }
 
     /** A transaction of our own: all of it or nothing. */
     <T> T transaction(Work<T> work) {
+        stepped = System.nanoTime();
         return step(false, () -> {
-            try (Connection connection = open(source::pooled)) {
-                return Transaction.run(connection, work);
+            try (Lent lent = pooled()) {
+                return Transaction.run(lent.connection(), work, this::discard);
             } catch (SQLException e) {
                 throw failure(e);
             }
         });
     }
 
-    /** In autocommit, on the connection that is kept for renewals. */
+    /** Makes several steps in a row: where threads wait in line for a connection, they do so once for all of them. */
+    <T> T together(Supplier<T> steps) {
+        if (!source.hasLine()) {
+            return steps.get();
+        }
+        return step(false, () -> {
+            try {
+                return source.together(steps);
+            } catch (SQLException e) {
+                throw failure(e);
+            }
+        });
+    }
+
+    /** The database's time; without a connection, where it is the machine's. */
+    StoreTime time(Sql sql, long incarnation) {
+        OptionalLong micros = source.clock();
+        return micros.isPresent()
+                ? new StoreTime(incarnation, micros.getAsLong())
+                : autocommit(c -> SqlStore.clock(c, sql, incarnation));
+    }
+
+    /** In autocommit, on the connection that is kept for renewals; or, while nothing is held, on one that is free. */
     <T> T renewal(Work<T> work) {
         return step(true, () -> {
             renewing.lock();
-            try {
-                return work.with(reserved());
+            try (Connection spare = reserved == null && !keepsOne ? source.spare() : null) {
+                return work.with(spare != null ? spare : reserved());
             } catch (SQLException e) {
-                if (!isAlive(reserved)) {
+                if (reserved != null && !isAlive(reserved.connection())) {
                     closeReserved(); // else it is kept: the pool may have no other one
                 }
                 throw failure(e);
             } finally {
+                closeUnused();
                 renewing.unlock();
             }
         });
@@ -138,58 +256,102 @@ final class Connections implements AutoCloseable {
 
     /** A transaction on the connection that is kept for renewals. */
     <T> T renewalTransaction(Work<T> work) {
-        return renewal(connection -> Transaction.run(connection, work));
+        return renewal(connection -> Transaction.run(connection, work, this::discardReserved));
+    }
+
+    /** Keeps places in queues, in autocommit: on a connection that is there anyway, if there is one and no other is in use. */
+    <T> T refresh(@Nullable Spare spare, Work<T> work) {
+        if (!source.isSparing()) {
+            return renewal(work);
+        }
+        rest(spare != null);
+        Connection taken = spare != null && isResting() ? spare.take() : null;
+        if (spare == null || taken == null) {
+            return inAutocommit(work);
+        }
+        try {
+            return step(false, () -> {
+                try {
+                    return work.with(taken);
+                } catch (SQLException e) {
+                    throw failure(e);
+                }
+            });
+        } finally {
+            spare.giveBack();
+        }
+    }
+
+    /** The same, in a transaction. */
+    <T> T refreshTransaction(@Nullable Spare spare, Work<T> work) {
+        return source.isSparing()
+                ? refresh(spare, connection -> Transaction.run(connection, work, this::discard))
+                : renewalTransaction(work);
+    }
+
+    /** Whether there has been no step for a while: then none of the pool's connections is needed. */
+    private boolean isResting() {
+        return System.nanoTime() - stepped > RESTING_NANOS;
+    }
+
+    /**
+     * Closes what is not needed: while nothing is held, the connection that is kept for renewals.
+     *
+     * @param alsoPooled whether places in queues are kept elsewhere, so that all of the pool's connections may go, too
+     */
+    void rest(boolean alsoPooled) {
+        if (!source.isSparing()) {
+            return;
+        }
+        source.rest(alsoPooled && isResting());
+        if (System.nanoTime() - renewed > RESERVED_NANOS && renewing.tryLock()) {
+            try {
+                closeReserved();
+            } finally {
+                renewing.unlock();
+            }
+        }
     }
 
     /** A connection to listen on; the caller closes it. */
-    Connection listening() throws SQLException {
-        return open(source::kept);
+    Lent listening() throws SQLException {
+        return kept();
     }
 
     private Connection reserved() throws SQLException {
-        Connection connection = reserved;
+        Lent lent = reserved;
         if (closed) {
             throw new SQLException("the store is closed", "08003");
         }
-        if (connection == null) {
-            connection = open(source::kept);
-            reserved = connection;
+        if (lent == null) {
+            lent = reserve();
+            reserved = lent;
         }
-        return connection;
+        renewed = System.nanoTime();
+        return lent.connection();
     }
 
-    private interface Opening {
-        Connection open() throws SQLException;
-    }
-
-    private Connection open(Opening opening) throws SQLException {
-        Connection connection = opening.open();
+    private Lent reserve() throws SQLException {
         try {
-            prepare(connection);
-            return connection;
-        } catch (SQLException | RuntimeException e) {
-            connection.close();
-            throw e;
+            return kept();
+        } catch (SQLException e) {
+            if (!source.isSparing()) {
+                throw e;
+            }
+            return pooled(); // the server may have no more of them, but the pool one that has been used
         }
     }
 
-    private void prepare(Connection connection) throws SQLException {
-        if (connection.isReadOnly()) {
-            connection.setReadOnly(false);
-        }
-        if (!connection.getAutoCommit()) {
-            connection.setAutoCommit(true);
-        }
-        if (isolationDiffers) {
-            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
-        if (networkTimeouts) {
-            try {
-                connection.setNetworkTimeout(Runnable::run, networkMillis);
-            } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError e) {
-                networkTimeouts = false; // the driver has none, or the file is not behind a network
-            }
-        }
+    private Lent pooled() throws SQLException {
+        return forSteps != null
+                ? forSteps.borrow(() -> lending.prepare(source.pooled(), false))
+                : lending.prepare(source.pooled(), false);
+    }
+
+    private Lent kept() throws SQLException {
+        return toKeep != null
+                ? toKeep.borrow(() -> lending.prepare(source.kept(), true))
+                : lending.prepare(source.kept(), true);
     }
 
     /** On this thread with an interrupt put aside, or, where that is not enough, on another one. */
@@ -244,16 +406,26 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    private boolean isAlive(@Nullable Connection connection) {
+    private boolean isAlive(Connection connection) {
         try {
-            return connection != null && connection.isValid(Math.max(1, timeoutMillis / 1_000));
+            return connection.isValid(Math.max(1, timeoutMillis / 1_000));
         } catch (SQLException e) {
             return false;
         }
     }
 
+    /** Does away with a connection of a step; its step still closes it. */
+    void discard(Connection connection) {
+        source.discard(connection);
+    }
+
+    private void discardReserved(Connection connection) {
+        source.discard(connection);
+        closeReserved();
+    }
+
     private void closeReserved() {
-        Connection old = reserved;
+        Lent old = reserved;
         reserved = null;
         if (old != null) {
             try {
@@ -285,6 +457,10 @@ final class Connections implements AutoCloseable {
         Apart other = apart;
         if (other != null) {
             other.close();
+        }
+        if (forSteps != null && toKeep != null) {
+            forSteps.close();
+            toKeep.close();
         }
     }
 }

@@ -72,6 +72,11 @@ enum Dialect {
         return this == POSTGRESQL;
     }
 
+    /** Whether the isolation of the next transaction, and of no later one, is set outside of it. */
+    boolean setsIsolationOfNext() {
+        return this == MARIADB || this == MYSQL;
+    }
+
     /** How many µs the clock may stand still. */
     long tick() {
         return this == SQLITE ? 1_000 : 0;

@@ -11,11 +11,13 @@ final class Failures {
     /** MariaDB and MySQL: too many connections of the user. Its state says "syntax error or access violation", but it passes. */
     private static final Set<Integer> PASSING = Set.of(1203, 1226);
 
+    private static final int SQLITE_CORRUPT = 11;
+
     /** SQLite: the file is damaged, or none of SQLite's. */
-    private static final Set<Integer> SQLITE_LASTING = Set.of(11, 26);
+    private static final Set<Integer> SQLITE_LASTING = Set.of(SQLITE_CORRUPT, 26);
 
     /** MariaDB and MySQL: lock wait timeout, statement timeout. */
-    private static final Set<Integer> MARIADB_CONTENTION = Set.of(1205, 1969, 3024);
+    private static final Set<Integer> MARIADB_CONTENTION = Set.of(1020, 1205, 1969, 3024);
 
     private static final int SQLITE_CONSTRAINT = 19;
 
@@ -29,11 +31,14 @@ final class Failures {
      * restarting. A refused login, a missing right, a missing table and wrong SQL will not.
      */
     static StoreUnavailableException of(SQLException e) {
-        String message = "the database failed (" + describe(e) + "): " + e.getMessage();
+        String message = e instanceof NotConnectedException
+                ? String.valueOf(e.getMessage())
+                : "the database failed (" + describe(e) + "): " + e.getMessage();
         return lasts(e) ? StoreUnavailableException.lasting(message, e) : new StoreUnavailableException(message, e);
     }
 
-    private static boolean lasts(SQLException e) {
+    /** Whether repeating cannot cure it. */
+    static boolean lasts(SQLException e) {
         String state = state(e);
         if (PASSING.contains(e.getErrorCode())) {
             return false;
@@ -46,7 +51,8 @@ final class Failures {
                 || (isSqlite(e) && SQLITE_LASTING.contains(e.getErrorCode() & 0xff));
     }
 
-    private static String describe(SQLException e) {
+    /** Its state or, where there is none, its code. */
+    static String describe(SQLException e) {
         String state = state(e);
         return state.isEmpty() ? "code " + e.getErrorCode() : state;
     }
@@ -62,6 +68,19 @@ final class Failures {
     /** Whether others were in the way, and the connection is as good as before: a deadlock, a row that stays locked. */
     static boolean isContention(StoreUnavailableException e) {
         return e.getCause() instanceof SQLException cause && !isSqlite(cause) && isContention(cause);
+    }
+
+    /** Whether others used a file all the time, so that nothing was done: it is well, and a turn comes to those who try again. */
+    static boolean isCrowd(StoreUnavailableException e) {
+        return e.getCause() instanceof FileCrowdedException;
+    }
+
+    /** Whether SQLite found the file damaged. */
+    static boolean isDamaged(Throwable e) {
+        Throwable cause = e.getCause();
+        return cause instanceof SQLException sql
+                ? isSqlite(sql) && (sql.getErrorCode() & 0xff) == SQLITE_CORRUPT
+                : cause != null && isDamaged(cause);
     }
 
     private static boolean isContention(SQLException e) {

@@ -8,14 +8,12 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,49 +49,99 @@ final class FileSetup {
             "vboxsf",
             "webdav");
 
-    /** Nobody needs so long to make a file. */
+    /** Nobody needs that long to make a file. */
     private static final Duration OLD = Duration.ofHours(1);
 
-    private static final FileAttribute<Set<PosixFilePermission>> FOLDER = mode("rwx------");
-    private static final FileAttribute<Set<PosixFilePermission>> FILE = mode("rw-------");
+    private static final long SETTLES = 3_000_000_000L;
+
+    /** In a crowd it takes as long as the others need to start, too. */
+    private static final long CROWD_SETTLES = 60_000_000_000L;
+
+    private static final long BETWEEN_TRIES = 50_000_000;
 
     private FileSetup() {}
 
-    private static FileAttribute<Set<PosixFilePermission>> mode(String mode) {
-        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode));
-    }
-
-    static SqlStore open(Path wanted, Duration timeout, boolean full) {
-        Path path = wanted;
+    /**
+     * Opens the store in this file, which is made if it is missing.
+     *
+     * @param owner see {@link FileOwners}
+     */
+    static SqlStore open(Path wanted, Duration timeout, boolean full, String owner) {
+        FileSource source;
         try {
-            if (!Files.exists(path)) {
-                create(path, timeout);
-            }
-            tidy(path);
-            path = path.toRealPath(); // all names of the file lead to the same folder of sockets
+            // All names of the file lead to the same gate and the same folder of sockets.
+            source = new FileSource(realPath(wanted), timeout, full, owner);
         } catch (IOException e) {
-            throw lasting(path, "cannot be created: " + reason(e), e);
+            throw lasting(wanted, "cannot be created: " + reason(e), e);
         }
-        check(path);
-        return store(path, timeout, full);
+        boolean done = false;
+        try {
+            source.prepare();
+            tidy(source.path());
+            FileOwners.check(wanted, owner);
+            check(source.path(), owner);
+            SqlStore store = storeWhenSettled(source, full);
+            done = true;
+            return store;
+        } catch (IOException e) {
+            throw lasting(wanted, "cannot be created: " + reason(e), e);
+        } finally {
+            if (!done) {
+                source.close();
+            }
+        }
     }
 
-    private static SqlStore store(Path path, Duration timeout, boolean full) {
-        FileSource source = new FileSource(path, timeout, full);
+    private static Path realPath(Path wanted) throws IOException {
+        if (Files.exists(wanted)) {
+            return wanted.toRealPath();
+        }
+        Path folder = wanted.getParent();
+        Path name = wanted.getFileName();
+        if (folder == null || name == null) {
+            throw new IOException("it has no folder");
+        }
+        Files.createDirectories(folder, FileModes.OWNER_ONLY_FOLDER);
+        String network = networkType(type(folder));
+        if (network != null) {
+            throw refusal(wanted, network);
+        }
+        return folder.toRealPath().resolve(name);
+    }
+
+    /**
+     * Where somebody has taken away SQLite's log, the file looks damaged until those who had it open have noticed, about a second
+     * later; and a machine that starts a hundred of us is slow for a while.
+     */
+    private static SqlStore storeWhenSettled(FileSource source, boolean full) {
+        long start = System.nanoTime();
+        long settles = Math.max(SETTLES, source.timeout().toNanos());
+        while (true) {
+            try {
+                return store(source, full);
+            } catch (StoreUnavailableException e) {
+                boolean mayPass = e.worthRepeating() || Failures.isDamaged(e);
+                long patience = Failures.isCrowd(e) ? Math.max(CROWD_SETTLES, settles) : settles;
+                if (!mayPass || System.nanoTime() - start >= patience) {
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(BETWEEN_TRIES);
+        }
+    }
+
+    private static SqlStore store(FileSource source, boolean full) {
+        Path path = source.path();
         try {
             return new SqlStore(
                     source,
-                    SqlOptions.defaults().operationTimeout(timeout).relaxed(!full),
+                    SqlOptions.defaults().operationTimeout(source.timeout()).relaxed(!full),
                     Dialect.SQLITE,
                     source,
                     (connections, sql, incarnation) ->
-                            new FileWakes(connections, sql, incarnation, folderOfSockets(path)));
+                            new FileWakes(connections, sql, incarnation, source, folderOfSockets(path)));
         } catch (StoreUnavailableException e) {
-            source.close();
             throw e.because("the file " + path);
-        } catch (RuntimeException | Error e) {
-            source.close();
-            throw e;
         }
     }
 
@@ -101,23 +149,25 @@ final class FileSetup {
         return path.resolveSibling(path.getFileName() + Mailboxes.SUFFIX);
     }
 
-    private static void create(Path path, Duration timeout) throws IOException {
-        Path folder = path.getParent();
-        if (folder == null) {
-            throw new IOException("it has no folder");
+    /** Makes the file, unless it is there. One process after the other does, those that come through the file's gate. */
+    static void createIfMissing(Path path, Duration timeout) throws IOException {
+        if (Files.exists(path)) {
+            return;
         }
-        Files.createDirectories(folder, FOLDER);
-        String network = networkType(type(folder));
-        if (network != null) {
-            throw refusal(path, network);
-        }
+        Files.createDirectories(path.resolveSibling(""), FileModes.OWNER_ONLY_FOLDER);
         Path made = path.resolveSibling("." + path.getFileName() + "." + UUID.randomUUID());
         try {
-            Files.createFile(made, FILE);
-            store(made, timeout, true).close();
+            Files.createFile(made, FileModes.OWNER_ONLY);
+            FileSource source = new FileSource(made, timeout, true, FileOwners.ANY);
+            try {
+                store(source, true).close();
+            } finally {
+                source.close();
+            }
             link(made, path);
         } finally {
             Files.deleteIfExists(made);
+            Files.deleteIfExists(FileGate.of(made));
         }
     }
 
@@ -149,9 +199,20 @@ final class FileSetup {
     }
 
     /** Says what is wrong where SQLite would only say that something is. */
-    private static void check(Path path) {
+    static void check(Path path, String owner) throws IOException {
+        FileOwners.check(path, owner);
         if (!Files.isRegularFile(path)) {
             throw lasting(path, "is not a regular file", null);
+        }
+        if (links(path) > 1) {
+            tidy(path); // one who makes the file links it, and may have been killed before it took the first name away
+            if (links(path) > 1) {
+                throw lasting(
+                        path,
+                        "has several names (hard links). SQLite keeps its log beside each name, so those who use different"
+                                + " names would not see each other's locks; remove all names but one",
+                        null);
+            }
         }
         String network = networkType(type(path));
         if (network != null) {
@@ -167,6 +228,14 @@ final class FileSetup {
                     "is in a folder that is not writable for " + System.getProperty("user.name")
                             + "; SQLite keeps its log beside the file",
                     null);
+        }
+    }
+
+    private static int links(Path path) throws IOException {
+        try {
+            return (Integer) Files.getAttribute(path, "unix:nlink");
+        } catch (UnsupportedOperationException | IllegalArgumentException e) {
+            return 1; // nothing known against it
         }
     }
 

@@ -2,91 +2,202 @@
 package io.lockkeeper.sql;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Properties;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
 
 /**
- * Connections to one SQLite file: one for all steps and one to keep. SQLite has one writer at a time, and threads that
+ * Connections of one store to a SQLite file: one for all steps and one to keep. SQLite has one writer at a time, and threads that
  * wait for each other here wait in order and wake at once, which those that wait for the file do not.
  */
-final class FileSource implements Connections.Source, AutoCloseable {
+final class FileSource implements ConnectionSource, AutoCloseable {
+    /** Of the operation timeout, how much a step may wait at the gate: a claim may take three steps within its deadline of two. */
+    private static final double SHARE_OF_WAITING = 0.6;
+
+    /** Of the operation timeout, how much a claim may wait in line before that, so that it still comes before its deadline. */
+    private static final double SHARE_IN_LINE = 0.2;
+
     private final Path path;
     private final Duration timeout;
     private final boolean full;
+    private final String owner;
     private final Properties properties;
-    private final Semaphore permits = new Semaphore(1, true);
-    private final @Nullable Object key;
+    private final ReentrantLock line = new ReentrantLock(true);
+    private final SharedFile shared;
+    private volatile Runnable whenDisplaced = () -> {};
+    private @Nullable FileConnection lent; // to the thread that is first in line
     private @Nullable FileConnection idle;
     private boolean closed;
 
-    FileSource(Path path, Duration timeout, boolean full) {
+    /**
+     * Connections to the file at this path, which must be real.
+     *
+     * @param owner see {@link FileOwners}
+     */
+    FileSource(Path path, Duration timeout, boolean full, String owner) {
         this.path = path;
         this.timeout = timeout;
         this.full = full;
+        this.owner = owner;
         SQLiteConfig config = new SQLiteConfig();
         config.setJournalMode(SQLiteConfig.JournalMode.WAL);
         config.setSynchronous(full ? SQLiteConfig.SynchronousMode.FULL : SQLiteConfig.SynchronousMode.NORMAL);
-        // A transaction of ours always writes: begun as a reader, it might not be let through later.
-        config.setTransactionMode(SQLiteConfig.TransactionMode.IMMEDIATE);
         config.setBusyTimeout((int) timeout.toMillis());
         this.properties = config.toProperties();
-        this.key = key();
+        this.shared = SharedFile.join(path, this);
     }
 
-    private @Nullable Object key() {
-        try {
-            return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
-        } catch (IOException e) {
-            return null;
-        }
+    Path path() {
+        return path;
     }
 
-    /** SQLite would go on with a file that was removed or replaced, while others lock in the new one. */
-    void ensureInPlace() throws SQLException {
-        if (key == null || !key.equals(key())) {
-            throw new SQLException("the file " + path + " was removed or replaced while it was in use", "08006");
-        }
+    Duration timeout() {
+        return timeout;
     }
+
+    String owner() {
+        return owner;
+    }
+
+    FileGate gate() {
+        return shared.gate();
+    }
+
+    /** How long a step waits for its turn to write. */
+    long turnNanos() {
+        return (long) (timeout.toNanos() * SHARE_OF_WAITING);
+    }
+
+    /** Makes the file if it is missing. */
+    void prepare() throws IOException {
+        shared.prepare(this);
+    }
+
+    // ---- Displaced files ----
+
+    void check(int generation) throws SQLException {
+        shared.check(generation);
+    }
+
+    /** Looks whether the files are still there, without a step. */
+    void look() {
+        shared.look();
+    }
+
+    /** What to do when they are not. */
+    void whenDisplaced(Runnable action) {
+        whenDisplaced = action;
+    }
+
+    void displaced() {
+        whenDisplaced.run();
+    }
+
+    // ---- Connections ----
 
     @Override
     public Connection pooled() throws SQLException {
+        standInLine(timeout.toNanos());
+        return lend(false);
+    }
+
+    /** For those who only wait: they need no second one. A thread that has come to use it does not stand in line for long. */
+    @Override
+    public @Nullable Connection spare() throws SQLException {
         try {
-            if (!permits.tryAcquire(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-                throw new SQLTransientConnectionException(
-                        "no connection to " + path + " was free within " + timeout.toMillis() + " ms", "08001");
-            }
+            return line.tryLock(0, TimeUnit.NANOSECONDS) ? lend(true) : null;
         } catch (InterruptedException e) {
-            throw new SQLTransientConnectionException("interrupted while it waited for a connection", "08001", e);
+            throw new SQLTransientConnectionException("interrupted while it looked for a connection", "08001", e);
         }
+    }
+
+    /** To the thread that is first in line. */
+    private FileConnection lend(boolean insists) throws SQLException {
         boolean done = false;
         try {
             FileConnection connection = takeIdle();
             if (connection == null) {
                 connection = open(this::giveBack);
             }
+            connection.insist(insists);
+            lent = connection;
             done = true;
             return connection;
         } finally {
             if (!done) {
-                permits.release();
+                line.unlock();
             }
         }
     }
 
     @Override
+    public boolean hasLine() {
+        return true;
+    }
+
+    @Override
+    public <T> T together(Supplier<T> steps) throws SQLException {
+        standInLine((long) (timeout.toNanos() * SHARE_IN_LINE));
+        try {
+            return steps.get();
+        } finally {
+            line.unlock();
+        }
+    }
+
+    /**
+     * Waits until the threads that came before have used the connection.
+     *
+     * @param nanos how long to wait in a crowd; where nothing happens at all it may be a little longer, as when the disk is slow
+     */
+    private void standInLine(long nanos) throws SQLException {
+        try {
+            if (line.tryLock(0, TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            FileGate.Note before = gate().note();
+            if (line.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            if (!isCrowded(before) && line.tryLock(timeout.toNanos() - nanos, TimeUnit.NANOSECONDS)) {
+                return;
+            }
+            if (isCrowded(before)) {
+                throw new FileCrowdedException(path, nanos);
+            }
+            throw new SQLTransientConnectionException(
+                    "no connection to " + path + " was free within " + timeout.toMillis() + " ms", "08001");
+        } catch (InterruptedException e) {
+            throw new SQLTransientConnectionException("interrupted while it waited for a connection", "08001", e);
+        }
+    }
+
+    private boolean isCrowded(FileGate.@Nullable Note before) {
+        return !Objects.equals(before, gate().note());
+    }
+
+    /** The machine's, as SQLite reads it. */
+    @Override
+    public OptionalLong clock() {
+        return OptionalLong.of(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
+    }
+
+    @Override
     public Connection kept() throws SQLException {
-        return open((connection, usable) -> connection.end());
+        FileConnection connection = open((kept, usable) -> shared.close(kept));
+        connection.insist(true);
+        return connection;
     }
 
     @Override
@@ -99,8 +210,8 @@ final class FileSource implements Connections.Source, AutoCloseable {
     }
 
     private FileConnection open(FileConnection.AtClose atClose) throws SQLException {
-        ensureInPlace();
-        return new FileConnection(this, atClose, path, properties, timeout);
+        return shared.open(
+                this, timeout.toNanos(), generation -> new FileConnection(this, atClose, path, properties, generation));
     }
 
     private synchronized @Nullable FileConnection takeIdle() throws SQLException {
@@ -109,7 +220,7 @@ final class FileSource implements Connections.Source, AutoCloseable {
         }
         FileConnection connection = idle;
         idle = null;
-        return connection;
+        return connection == null || connection.isClosed() ? null : connection;
     }
 
     /** A connection has been used; a broken one ends here. */
@@ -121,25 +232,35 @@ final class FileSource implements Connections.Source, AutoCloseable {
                 kept = true;
             }
         }
-        try {
-            if (!kept) {
-                connection.end();
-            }
-        } finally {
-            permits.release();
+        if (lent == connection) { // it may be closed twice
+            lent = null;
+            line.unlock();
+        }
+        if (!kept) {
+            shared.close(connection);
         }
     }
 
+    /** After all connections that were kept have been closed. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        if (idle != null) {
-            try {
-                idle.end();
-            } catch (SQLException e) {
-                // Nothing is lost: what was committed is in the log.
+    public void close() {
+        FileConnection last;
+        synchronized (this) {
+            if (closed) {
+                return;
             }
+            closed = true;
+            last = idle;
             idle = null;
+        }
+        try {
+            if (last != null) {
+                shared.close(last);
+            }
+        } catch (SQLException e) {
+            // Nothing is lost: what was committed is in the log.
+        } finally {
+            shared.leave(this);
         }
     }
 }

@@ -8,48 +8,90 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Processes on one host tell each other directly: each client has a socket in a folder beside the file, and whoever has
- * written something that concerns a client sends it there, after the commit. A message that is lost is found by a slow
- * poll; where there can be no sockets (a path longer than some 75 bytes, a folder that others can write to) the poll is as quick as for any other database.
+ * written something that concerns a client sends it there, after the commit. What a message says is not believed: the one who gets it
+ * asks the file ({@link FileHints}). A message that is lost is found by a refresh, or by a
+ * slow poll; while there can be no sockets (a path longer than some 75 bytes, a folder that others can write to, no more
+ * descriptors) the poll is as quick as for any other database.
+ *
+ * <p>The thread that serves the sockets also looks, about once a second, whether the file is still the one that was opened.
  */
 final class FileWakes extends Poll {
-    private static final long SHORTEST = 200_000_000;
-    private static final long LONGEST = 400_000_000;
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
+
+    /** A lost message is found by this at the latest; sooner by the refresh of the claim that waits for it. */
+    private static final long SHORTEST = 2_500_000_000L;
+
+    private static final long LONGEST = 3_500_000_000L;
     private static final long CLOSE_MILLIS = 1000;
 
-    private final Path folder;
-    private @Nullable Thread thread;
-    private @Nullable Mailboxes mailboxes;
-    private boolean hopeless;
-    private boolean closed;
+    /** How often to look whether the file is in place, where there are no sockets. */
+    private static final long LOOK_NANOS = 1_000_000_000;
 
-    FileWakes(Connections connections, Sql sql, long incarnation, Path folder) {
-        super(connections, sql, incarnation);
-        this.folder = folder;
+    /** After how many looks to try again to make sockets. */
+    private static final int LOOKS = 5;
+
+    private final FileSource source;
+    private final Path folder;
+    private final FileHints hints;
+    private final ThreadFactory threads;
+    private @Nullable Thread thread;
+    private long triedAt = System.nanoTime();
+    private @Nullable Mailboxes mailboxes;
+    private volatile boolean closed;
+
+    /** Whether no sockets could be made the last time. */
+    private volatile boolean failed;
+
+    FileWakes(Connections connections, Sql sql, long incarnation, FileSource source, Path folder) {
+        this(connections, sql, incarnation, source, folder, Daemons.named("lockkeeper-file-wakes"));
     }
 
+    /** The same, with threads for the sockets from here. */
+    FileWakes(
+            Connections connections, Sql sql, long incarnation, FileSource source, Path folder, ThreadFactory threads) {
+        super(connections, sql, incarnation);
+        this.threads = threads;
+        this.source = source;
+        this.folder = folder;
+        this.hints = new FileHints(folder, connections, awaited(), listeners());
+        source.whenDisplaced(this::displaced);
+    }
+
+    /** The file that all was held in is gone. */
+    private void displaced() {
+        listeners().values().forEach(s -> s.sessionLost("the file of locks was removed or replaced"));
+    }
+
+    /** As far as it has been tried. */
     @Override
     boolean pushes() {
-        return true;
+        return !failed;
     }
 
     @Override
     synchronized Subscription listen(String client, Signals signals) {
         Subscription subscription = super.listen(client, signals);
-        if (thread == null && !hopeless && !closed) {
-            thread = new Thread(this::serve, "lockkeeper-file-wakes");
-            thread.setDaemon(true);
-            thread.start();
-        }
+        start(System.nanoTime());
         nudge();
         return () -> {
             subscription.close();
             nudge();
         };
+    }
+
+    /** Serves sockets from now on; when there is no thread for that, the quick poll does it, and tries this again. */
+    private synchronized void start(long now) {
+        if (thread == null && !closed && !listeners().isEmpty()) {
+            thread = Daemons.start(threads, this::serve);
+            triedAt = now;
+        }
     }
 
     private synchronized void nudge() {
@@ -60,6 +102,10 @@ final class FileWakes extends Poll {
 
     @Override
     synchronized long pause() {
+        long now = System.nanoTime();
+        if (thread == null && now - triedAt > LOOK_NANOS) {
+            start(now);
+        }
         return mailboxes == null ? super.pause() : ThreadLocalRandom.current().nextLong(SHORTEST, LONGEST);
     }
 
@@ -74,19 +120,19 @@ final class FileWakes extends Poll {
         }
     }
 
-    private void received(String client, String line) {
-        Signals listener = listeners().get(client);
-        if (listener != null) {
-            SignalText.read(client, line).ifPresentOrElse(s -> super.tellHere(List.of(s)), listener::missed);
-        }
-    }
-
     private void serve() {
-        try (Mailboxes all = new Mailboxes(folder, this::received)) {
-            serve(all);
-        } catch (IOException | UnsupportedOperationException e) {
-            synchronized (this) {
-                hopeless = true; // the quick poll does it
+        while (!isUnused()) {
+            try (Mailboxes all = new Mailboxes(folder, hints)) {
+                serve(all);
+            } catch (IOException | RuntimeException e) {
+                failed = true;
+                LOG.log(System.Logger.Level.DEBUG, "no sockets in " + folder, e);
+                // Meanwhile the quick poll does it. There may be sockets later: descriptors come back, folders are
+                // shared.
+                for (int i = 0; i < LOOKS && !closed; i++) {
+                    source.look();
+                    LockSupport.parkNanos(LOOK_NANOS);
+                }
             }
         }
     }
@@ -98,10 +144,13 @@ final class FileWakes extends Poll {
                 synchronized (this) {
                     mailboxes = all;
                 }
+                failed = false;
+                source.look();
                 if (opened) {
                     listeners().values().forEach(Signals::missed); // what was told before we listened
                 } else {
                     all.receive();
+                    hints.ask();
                 }
             }
         } finally {
@@ -113,6 +162,9 @@ final class FileWakes extends Poll {
 
     /** Nobody listens any more; the next who does starts another thread. */
     private synchronized boolean isUnused() {
+        if (thread != Thread.currentThread()) {
+            return true;
+        }
         if (closed || listeners().isEmpty()) {
             thread = null;
             return true;
@@ -129,6 +181,7 @@ final class FileWakes extends Poll {
             closed = true;
             running = thread;
             nudge();
+            LockSupport.unpark(running);
         }
         if (running != null && running != Thread.currentThread()) {
             try {

@@ -34,15 +34,21 @@ import org.jspecify.annotations.Nullable;
  * quorum. The table {@code lockkeeper_fence} must be there: {@link #ddl} shows it, {@link #createTable} makes it. Its rows are
  * kept for ever; they belong to the data.
  *
+ * <p>On PostgreSQL and H2, the transaction must be in READ COMMITTED, the default of both (READ UNCOMMITTED works, too): in any
+ * other level it would read what was there before it entered, and is rejected. On MariaDB, MySQL and SQLite every level works, as
+ * long as the transaction has not read anything before it enters.
+ *
  * <p>An object for one connection, to be used as the connection is: by one thread at a time.
  */
 public final class JdbcFence implements Fence {
     private final Connection connection;
+    private final Dialect dialect;
     private final Sql sql;
 
-    private JdbcFence(Connection connection, Sql sql) {
+    private JdbcFence(Connection connection, Dialect dialect, SqlOptions options) {
         this.connection = connection;
-        this.sql = sql;
+        this.dialect = dialect;
+        this.sql = new Sql(dialect, options);
     }
 
     /** As {@link #in(Connection, SqlOptions)}, with the default names of tables. */
@@ -53,7 +59,7 @@ public final class JdbcFence implements Fence {
     /** A fence in the transactions of this connection. */
     public static JdbcFence in(Connection connection, SqlOptions options) throws SQLException {
         Objects.requireNonNull(connection, "connection");
-        return new JdbcFence(connection, new Sql(Dialect.of(connection), options));
+        return new JdbcFence(connection, Dialect.of(connection), options);
     }
 
     /**
@@ -77,7 +83,8 @@ public final class JdbcFence implements Fence {
      *
      * @throws StaleTokenException when a later holder has been here; the transaction is to be rolled back
      * @throws IllegalArgumentException for a hold of permits
-     * @throws IllegalStateException when the connection is in autocommit: nothing would tie the check to the writes
+     * @throws IllegalStateException when the connection is in autocommit: nothing would tie the check to the writes; on PostgreSQL
+     *     and H2, when its transaction is above READ COMMITTED: it would go on seeing what was there before it entered
      * @throws StoreUnavailableException when the database fails, caused by its {@link SQLException}: a deadlock, a wait that took too
      *     long, a missing table
      */
@@ -88,6 +95,7 @@ public final class JdbcFence implements Fence {
                 throw new IllegalStateException(
                         "the connection is in autocommit: nothing would tie the check of the token to what is written");
             }
+            Isolation.check(connection, dialect);
             enterInTransaction(sequencer);
         } catch (SQLException e) {
             String hint = Failures.isMissingTable(e) ? " (is the table there? see JdbcFence.createTable)" : "";

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.model.Held;
 import io.lockkeeper.model.Ledger;
 import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Signal;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Renewal;
+import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.StoreTime;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +29,14 @@ final class LoadedName implements Ledger {
     final String code;
     final List<Signal> signals = new ArrayList<>();
 
+    /** Of a name that is loaded in part: holds that are lengthened, by their new end. */
+    final Map<Long, List<String>> lengthened = new LinkedHashMap<>();
+
     /** The claims of the name that are in the table, by id. */
     final Map<String, Entry> inTable = new HashMap<>();
+
+    /** A name with more holders and waiters than this may be loaded in part. */
+    static final int FEW = 32;
 
     private final Sql sql;
     private final long incarnation;
@@ -38,6 +50,7 @@ final class LoadedName implements Ledger {
     private long floor;
     private long nextSeq;
     private int hidden;
+    private boolean isPart;
     private @Nullable NameState state;
     private Map<String, @Nullable Object> before = Map.of();
 
@@ -127,6 +140,50 @@ final class LoadedName implements Ledger {
         before.put("waiters", waiters);
     }
 
+    /** Whether there are so many claims that loading them all costs much. */
+    boolean isCrowd() {
+        return count + waiters > FEW;
+    }
+
+    /**
+     * Only some claims have been loaded: there is no state then, and no rule of {@link NameState} can be applied.
+     *
+     * @param now a time at which the row was locked already
+     */
+    void loadedInPart(long now) {
+        time = new StoreTime(incarnation, now);
+        isPart = true;
+    }
+
+    boolean isPart() {
+        return isPart;
+    }
+
+    /**
+     * Renews a hold of a name that is loaded in part, by what its own row says. That is enough as long as the hold has not expired: a
+     * renewal depends on no other holder, and whoever waits catches up with those who are overdue.
+     *
+     * <p>A row of a life before this one (see {@link #loaded}) must not pass for a hold. It was granted before the name's row was made,
+     * and since then the row's numbers, which began with that time, have only risen. So one that was granted after the time that
+     * the next number would be is of this life; of another one it cannot be said.
+     *
+     * @return null when that cannot be told from this part
+     */
+    Renewal.@Nullable Outcome renewInPart(Renewals.Hold hold) {
+        Entry entry = inTable.get(hold.grant().claim().id().toString());
+        Held held = entry == null ? null : entry.held();
+        long now = time.micros();
+        if (entry == null || held == null || held.expires() <= now || held.since() < nextSeq) {
+            return null;
+        }
+        if (held.recalledDelay() != Held.NOT_RECALLED) {
+            return new Renewal.Lost(Reason.BROKEN);
+        }
+        long expires = Math.max(held.expires(), now + NameState.micros(hold.lease()));
+        lengthened.computeIfAbsent(expires, e -> new ArrayList<>()).add(entry.id());
+        return new Renewal.Kept(Duration.of(expires - now, ChronoUnit.MICROS));
+    }
+
     NameState state() {
         if (state == null) {
             throw new IllegalStateException("not loaded yet");
@@ -206,6 +263,21 @@ final class LoadedName implements Ledger {
     @Override
     public boolean remembers(ClaimId id) {
         return strays.contains(id.toString());
+    }
+
+    @Override
+    public void rememberBroken(ClaimId id, long until) {
+        strays.put(broken(id), until);
+    }
+
+    @Override
+    public boolean remembersBroken(ClaimId id) {
+        return strays.contains(broken(id));
+    }
+
+    /** A word that is no claim's id. */
+    private static String broken(ClaimId id) {
+        return "!" + id;
     }
 
     @Override

@@ -16,77 +16,83 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.BiConsumer;
 
 /**
- * UNIX sockets in a folder, one a client, each named after it. Sending is to connect, write a line and close, and never
+ * UNIX sockets in a folder, one per client, each named after it and as open to others as the file of locks is. Sending is to connect, write a line and close, and never
  * blocks. The socket of a process that was killed refuses to be connected to, and whoever finds that removes it.
  */
 final class Mailboxes implements AutoCloseable {
-    private static final int LONGEST_LINE = 4096;
     private static final int BACKLOG = 64;
-    private static final int LOOK_MILLIS = 5_000;
+
+    /** How many connections to accept before other boxes have their turn. */
+    private static final int AT_ONCE = 2 * BACKLOG;
+
+    /** How soon a box that is gone is made again, and a change of the file's mode is followed. */
+    private static final int LOOK_MILLIS = 1_000;
 
     /** The name of the folder is that of the file and this. */
     static final String SUFFIX = ".wake";
 
-    private static final Set<PosixFilePermission> WRITABLE =
-            Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+    /** How long to wait after a connection could not be accepted, as when there are no more descriptors. */
+    private static final int RETRY_MILLIS = 100;
 
     /** Left by a process that was killed, if nobody answers; younger ones are left alone. */
     private static final Duration OLD = Duration.ofHours(1);
 
     private final Path folder;
-    private final BiConsumer<String, String> receiver;
+    private final Path file;
     private final Selector selector;
+    private final Letters letters;
     private final Map<String, ServerSocketChannel> boxes = new HashMap<>();
+    private boolean accepts = true;
 
-    /** A line that is being received. */
-    private record Letter(String client, ByteBuffer bytes) {}
-
-    Mailboxes(Path folder, BiConsumer<String, String> receiver) throws IOException {
+    Mailboxes(Path folder, Letters.Receiver receiver) throws IOException {
         this.folder = folder;
-        this.receiver = receiver;
+        this.file = fileOf(folder);
+        boolean made = false;
         try {
-            Files.createDirectory(
-                    folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Files.createDirectory(folder, FileModes.OWNER_ONLY_FOLDER);
+            made = true;
         } catch (FileAlreadyExistsException e) {
-            if (!isSafe(folder)) {
-                throw new IOException("others can write to " + folder, e);
+            // As it mostly is.
+        }
+        share(folder);
+        if (!isSafe(folder)) {
+            if (made) {
+                Files.delete(folder); // the file's owner may make one that all trust
             }
+            throw new IOException("strangers can write to " + folder + ", or have made it");
+        }
+        if (!made) {
             sweep();
         }
         this.selector = Selector.open();
+        this.letters = new Letters(selector, receiver);
     }
 
-    /**
-     * Whether only whoever can write to the file of locks can have put a socket there: else a stranger could tell us that
-     * we hold what we do not hold. A folder of the file's owner, and open to others only as the file is.
-     */
+    private static Path fileOf(Path folder) {
+        String name = folder.getFileName().toString();
+        return folder.resolveSibling(name.substring(0, name.length() - SUFFIX.length()));
+    }
+
+    /** Whether what is in the folder can be trusted as what is in the file can. */
     static boolean isSafe(Path folder) {
+        return FileModes.isSafe(folder, fileOf(folder));
+    }
+
+    /** Opens a path to those to whom the file is open, if it is ours. */
+    private void share(Path path) {
         try {
-            String name = folder.getFileName().toString();
-            Path file = folder.resolveSibling(name.substring(0, name.length() - SUFFIX.length()));
-            PosixFileAttributes of = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-            PosixFileAttributes like = Files.readAttributes(file, PosixFileAttributes.class);
-            Set<PosixFilePermission> open = new HashSet<>(of.permissions());
-            open.retainAll(WRITABLE);
-            return of.isDirectory()
-                    && of.owner().equals(like.owner())
-                    && like.permissions().containsAll(open);
-        } catch (IOException | UnsupportedOperationException e) {
-            return false;
+            FileModes.share(path, file);
+        } catch (IOException e) {
+            // It belongs to another user, who does that.
         }
     }
 
@@ -120,7 +126,9 @@ final class Mailboxes implements AutoCloseable {
     /** Opens boxes for these clients, closes those of others; answers whether one was opened. */
     boolean serve(Set<String> clients) throws IOException {
         boolean opened = false;
+        share(folder);
         boxes.keySet().removeIf(this::isGone); // somebody has tidied up
+        boxes.keySet().forEach(client -> share(folder.resolve(client)));
         for (String client : clients) {
             if (!boxes.containsKey(client)) {
                 boxes.put(client, open(client));
@@ -155,6 +163,7 @@ final class Mailboxes implements AutoCloseable {
             box.bind(UnixDomainSocketAddress.of(unready), BACKLOG);
             box.configureBlocking(false);
             box.register(selector, SelectionKey.OP_ACCEPT, client);
+            FileModes.share(unready, file);
             Files.move(unready, folder.resolve(client));
             return box;
         } catch (IOException | RuntimeException e) {
@@ -164,9 +173,20 @@ final class Mailboxes implements AutoCloseable {
         }
     }
 
-    /** Waits for messages, or for {@link #wakeUp()}, and hands them on; but not for ever, lest a box is gone. */
+    /** Waits for messages, or for {@link #wakeUp()}, and hands them on; but not forever, lest a box is gone. */
     void receive() throws IOException {
-        selector.select(this::handle, LOOK_MILLIS);
+        boolean hadAccepted = accepts;
+        selector.select(this::handle, accepts ? LOOK_MILLIS : RETRY_MILLIS);
+        letters.closeLate();
+        if (hadAccepted) {
+            return;
+        }
+        accepts = true;
+        for (SelectionKey key : selector.keys()) {
+            if (key.isValid() && key.channel() instanceof ServerSocketChannel) {
+                key.interestOps(SelectionKey.OP_ACCEPT);
+            }
+        }
     }
 
     void wakeUp() {
@@ -174,33 +194,22 @@ final class Mailboxes implements AutoCloseable {
     }
 
     private void handle(SelectionKey key) {
-        try {
-            if (key.channel() instanceof ServerSocketChannel box) {
-                for (SocketChannel c = box.accept(); c != null; c = box.accept()) {
-                    c.configureBlocking(false);
-                    c.register(
-                            selector,
-                            SelectionKey.OP_READ,
-                            new Letter((String) key.attachment(), ByteBuffer.allocate(LONGEST_LINE)));
+        if (key.channel() instanceof ServerSocketChannel box) {
+            try {
+                SocketChannel letter = box.accept();
+                for (int i = 1; letter != null; i++) {
+                    letters.accept((String) key.attachment(), letter);
+                    letter = i < AT_ONCE ? box.accept() : null;
                 }
-            } else if (key.channel() instanceof SocketChannel channel) {
-                read(channel, (Letter) key.attachment());
+            } catch (IOException e) {
+                // Perhaps there are no more descriptors. Those who have connected stay in line: try again in a moment.
+                accepts = false;
+                if (key.isValid()) {
+                    key.interestOps(0);
+                }
             }
-        } catch (IOException e) {
-            key.cancel(); // a message was lost: the poll finds what it said
-        }
-    }
-
-    private void read(SocketChannel channel, Letter letter) throws IOException {
-        int n = 1;
-        while (n > 0) {
-            n = channel.read(letter.bytes);
-        }
-        if (n < 0 || !letter.bytes.hasRemaining()) {
-            channel.close();
-            receiver.accept(
-                    letter.client,
-                    StandardCharsets.UTF_8.decode(letter.bytes.flip()).toString());
+        } else {
+            letters.read(key);
         }
     }
 

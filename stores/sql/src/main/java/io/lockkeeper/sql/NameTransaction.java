@@ -30,6 +30,12 @@ final class NameTransaction {
     /** Columns that are written to many claims at once. */
     private static final Set<String> RENEWED = Set.of("until", "expires", "confirmed");
 
+    /** How many claims of a name are named in one statement. */
+    private static final int SOME = 256;
+
+    /** No name's code. */
+    private static final String NO_NAME = "";
+
     private final Connection connection;
     private final Sql sql;
     private final long incarnation;
@@ -100,9 +106,27 @@ final class NameTransaction {
             boolean skip,
             RuleOfMany<R> rule)
             throws SQLException {
+        return runAll(connection, sql, incarnation, which, skip, Map.of(), rule);
+    }
+
+    /**
+     * The same.
+     *
+     * @param parts the ids of claims, by name, that are enough for the rule; of these names, those with many claims are {@link
+     *     LoadedName#isPart loaded in part}
+     */
+    static <R> Result<Map<String, R>> runAll(
+            Connection connection,
+            Sql sql,
+            long incarnation,
+            Collection<String> which,
+            boolean skip,
+            Map<String, List<String>> parts,
+            RuleOfMany<R> rule)
+            throws SQLException {
         NameTransaction transaction = new NameTransaction(connection, sql, incarnation);
         List<String> codes = which.stream().map(NameCode::encode).toList();
-        transaction.lock(skip ? "lock_skip" : "lock_rows", codes, null, false);
+        transaction.lockAll(skip ? "lock_skip" : "lock_rows", codes, parts);
         Map<String, R> answers = new HashMap<>();
         for (LoadedName loaded : transaction.names.values()) {
             answers.put(loaded.name, rule.apply(loaded));
@@ -138,14 +162,15 @@ final class NameTransaction {
      * Locks and loads these names.
      *
      * @param only all that is needed beside holders and the head of the queue; null for all
-     * @param strict whether a newer format is an error
+     * @param strict whether a newer format, or a row that cannot be read, is an error; otherwise that name is left out
      */
     private void lock(String statement, List<String> codes, @Nullable ClaimId only, boolean strict)
             throws SQLException {
         now = 0;
         Sql.Step rows = new Sql.Step(statement, Map.of("names", codes));
         if (sql.dialect().joins()) {
-            sql.query(connection, rows, row -> addNames(row, strict), claims(codes, only), this::addClaims);
+            sql.query(
+                    connection, rows, row -> addNames(row, strict), claims(codes, only), row -> addClaims(row, strict));
         } else {
             sql.query(connection, rows, row -> addNames(row, strict));
             List<String> more = names.values().stream()
@@ -153,12 +178,60 @@ final class NameTransaction {
                     .map(loaded -> loaded.code)
                     .toList();
             if (!more.isEmpty()) {
-                sql.query(connection, claims(more, only), this::addClaims);
+                sql.query(connection, claims(more, only), row -> addClaims(row, strict));
             }
         }
         for (LoadedName loaded : names.values()) {
             loaded.loaded(only == null, now);
         }
+    }
+
+    /** Locks and loads these names, those with many claims in part where that is enough; what cannot be read is left out. */
+    private void lockAll(String statement, List<String> codes, Map<String, List<String>> parts) throws SQLException {
+        if (parts.isEmpty()) {
+            lock(statement, codes, null, false);
+            return;
+        }
+        now = 0;
+        Sql.Step rows = new Sql.Step(statement, Map.of("names", codes));
+        if (sql.dialect().joins()) {
+            List<String> whole = new ArrayList<>(codes);
+            parts.keySet().forEach(name -> whole.remove(NameCode.encode(name)));
+            Map<String, Object> few =
+                    Map.of("names", codes, "few", LoadedName.FEW, "whole", whole.isEmpty() ? List.of(NO_NAME) : whole);
+            sql.query(
+                    connection,
+                    rows,
+                    row -> addNames(row, false),
+                    new Sql.Step("claims_few", few),
+                    row -> addClaims(row, false));
+        } else {
+            sql.query(connection, rows, row -> addNames(row, false));
+            List<String> whole = names.values().stream()
+                    .filter(loaded -> loaded.hasClaims() && !isInPart(loaded, parts))
+                    .map(loaded -> loaded.code)
+                    .toList();
+            if (!whole.isEmpty()) {
+                sql.query(connection, claims(whole, null), row -> addClaims(row, false));
+            }
+        }
+        for (LoadedName loaded : List.copyOf(names.values())) {
+            if (isInPart(loaded, parts)) {
+                List<String> wanted = parts.getOrDefault(loaded.name, List.of());
+                for (int i = 0; i < wanted.size(); i += SOME) {
+                    Map<String, Object> some =
+                            Map.of("name", loaded.code, "claims", wanted.subList(i, Math.min(wanted.size(), i + SOME)));
+                    sql.query(connection, new Sql.Step("claims_some", some), row -> addClaims(row, false));
+                }
+                loaded.loadedInPart(now);
+            } else {
+                loaded.loaded(true, now);
+            }
+        }
+    }
+
+    private static boolean isInPart(LoadedName loaded, Map<String, List<String>> parts) {
+        return loaded.isCrowd() && parts.containsKey(loaded.name);
     }
 
     private void addNames(ResultSet row, boolean strict) throws SQLException {
@@ -168,10 +241,23 @@ final class NameTransaction {
             } else if (row.getInt("format") > Format.CURRENT) {
                 continue;
             }
-            LoadedName loaded = new LoadedName(sql, incarnation, row);
-            names.put(loaded.code, loaded);
-            now = Math.max(now, row.getLong("at"));
+            String code = row.getString("name");
+            try {
+                names.put(code, new LoadedName(sql, incarnation, row));
+                now = Math.max(now, row.getLong("at"));
+            } catch (RuntimeException e) {
+                leaveOut(code, strict, e);
+            }
         }
+    }
+
+    /** A row that cannot be read concerns nobody but those who need it. */
+    private void leaveOut(String code, boolean strict, RuntimeException why) {
+        if (strict) {
+            throw sql.damaged().unreadable(code, why);
+        }
+        sql.damaged().report(code, why);
+        names.remove(code);
     }
 
     private static Sql.Step claims(List<String> codes, @Nullable ClaimId only) {
@@ -180,11 +266,20 @@ final class NameTransaction {
                 : new Sql.Step("claims_head", Map.of("name", codes.get(0), "claim", only.toString()));
     }
 
-    private void addClaims(ResultSet row) throws SQLException {
+    private void addClaims(ResultSet row, boolean strict) throws SQLException {
         while (row.next()) {
-            LoadedName loaded = names.get(row.getString("name"));
+            String code = row.getString("name");
+            LoadedName loaded = names.get(code);
             if (loaded != null) {
-                loaded.addClaim(row);
+                try {
+                    loaded.addClaim(row);
+                } catch (RuntimeException e) {
+                    if ("H".equals(row.getString("state"))) {
+                        leaveOut(code, strict, e); // who knows what it would conflict with
+                    } else {
+                        sql.damaged().report(code, e);
+                    }
+                }
             }
         }
     }
@@ -195,8 +290,12 @@ final class NameTransaction {
         Map<Map<String, Object>, List<LoadedName.Entry>> renewed = new LinkedHashMap<>();
         List<Signal> signals = new ArrayList<>();
         for (LoadedName loaded : names.values()) {
-            saveClaims(loaded, renewed);
-            signals.addAll(loaded.signals);
+            if (loaded.isPart()) {
+                saveLengthened(loaded);
+            } else {
+                saveClaims(loaded, renewed);
+                signals.addAll(loaded.signals);
+            }
         }
         for (Map.Entry<Map<String, Object>, List<LoadedName.Entry>> each : renewed.entrySet()) {
             Map<String, Object> values = new HashMap<>(each.getKey());
@@ -211,12 +310,32 @@ final class NameTransaction {
             write("claims_renew", values);
         }
         for (LoadedName loaded : names.values()) {
-            Map<String, @Nullable Object> row = loaded.changedRow();
+            Map<String, @Nullable Object> row = loaded.isPart() ? null : loaded.changedRow();
             if (row != null) {
                 write("lock_update", row);
             }
         }
         return new Result<>(answer, signals, writes);
+    }
+
+    private void saveLengthened(LoadedName loaded) {
+        loaded.lengthened.forEach((expires, ids) -> {
+            for (int i = 0; i < ids.size(); i += SOME) {
+                write(
+                        "claims_renew",
+                        Map.of(
+                                "names",
+                                List.of(loaded.code),
+                                "claims",
+                                ids.subList(i, Math.min(ids.size(), i + SOME)),
+                                "until",
+                                0L,
+                                "expires",
+                                expires,
+                                "confirmed",
+                                1));
+            }
+        });
     }
 
     private void saveClaims(LoadedName loaded, Map<Map<String, Object>, List<LoadedName.Entry>> renewed) {

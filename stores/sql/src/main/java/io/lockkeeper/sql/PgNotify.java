@@ -4,179 +4,121 @@ package io.lockkeeper.sql;
 import io.lockkeeper.model.Signal;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
-import org.postgresql.PGNotification;
 
 /**
- * PostgreSQL tells waiters itself: NOTIFY, as part of the transaction that hands over, on a channel of the client; only when
- * there is somebody to tell, because notifying commits wait for each other. One connection and one thread listen for each client
- * of this store object. When the connection breaks, another one is made, and the client is told that it may have missed
- * something.
+ * PostgreSQL wakes waiters itself: NOTIFY, as part of the transaction that hands over, on a channel of the client; only when
+ * there is somebody to wake, because notifying commits wait for each other. One connection and one thread listen for each client
+ * of this store object.
+ *
+ * <p>Every user of the database may notify, also one that may not write. So a notification is only a hint: what it says is asked
+ * of the database before it counts. And it may not get through at all, as behind a pool that gives each transaction another
+ * connection: each listener therefore tries it with a notification to itself, and while one has not been proven, the clients of this
+ * store object are polled for as on any other database.
  */
-final class PgNotify extends Wakes {
+final class PgNotify extends Poll {
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
     private static final String CHANNEL = "lockkeeper_";
-    private static final int LISTEN_MILLIS = 10_000;
-    private static final long SHORTEST_PAUSE = 100_000_000;
-
-    /** Longer ones would not spare a server much; a wrong password is not tried too often. */
-    private static final long LONGEST_PAUSE = 5_000_000_000L;
-
-    private static final int CONNECT_SECONDS = 3;
-    private static final int BEGIN_MILLIS = 1_000;
 
     private final Connections connections;
-    private final Set<Listener> running = ConcurrentHashMap.newKeySet();
+    private final Sql sql;
+    private final Set<PgListener> running = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean said = new AtomicBoolean();
+    private volatile boolean pushed = true;
 
-    PgNotify(Connections connections) {
+    PgNotify(Connections connections, Sql sql, long incarnation) {
+        super(connections, sql, incarnation);
         this.connections = connections;
+        this.sql = sql;
+    }
+
+    /** As far as it has been tried. */
+    @Override
+    boolean pushes() {
+        return pushed;
     }
 
     @Override
-    boolean pushes() {
-        return true;
+    boolean polls() {
+        return running.stream().anyMatch(listener -> !listener.isProven());
+    }
+
+    /** A listener has found that notifications get through. */
+    void getsThrough() {
+        pushed = true;
+    }
+
+    /** A listener has found that they do not. */
+    void doesNotGetThrough(String why) {
+        pushed = false;
+        if (said.compareAndSet(false, true)) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "NOTIFY of PostgreSQL does not get through ({0}); waiters are found by polling",
+                    why);
+        }
+    }
+
+    static String channel(String client) {
+        return CHANNEL + client;
     }
 
     @Override
     List<Sql.Step> news(List<Signal> signals) {
-        return signals.stream()
-                .filter(signal -> !listeners().containsKey(signal.client()))
-                .map(signal -> new Sql.Step(
-                        "notify", Map.of("channel", CHANNEL + signal.client(), "text", SignalText.write(signal))))
-                .toList();
+        List<Sql.Step> steps = new ArrayList<>(super.news(signals)); // for clients that poll
+        for (Signal signal : signals) {
+            if (!listeners().containsKey(signal.client())) {
+                steps.add(notification(signal.client(), SignalText.write(signal)));
+            }
+        }
+        return steps;
+    }
+
+    static Sql.Step notification(String client, String text) {
+        return new Sql.Step("notify", Map.of("channel", channel(client), "text", text));
     }
 
     @Override
     Subscription listen(String client, Signals signals) {
         Subscription subscription = super.listen(client, signals);
-        Listener listener = new Listener(client, signals);
+        PgListener listener = new PgListener(this, connections, sql, client, signals);
         running.add(listener);
-        listener.thread.start();
-        listener.awaitBegin();
+        try {
+            listener.begin();
+        } catch (Throwable e) { // no thread could be started
+            running.remove(listener);
+            subscription.close();
+            throw e;
+        }
         return () -> {
             subscription.close();
             listener.end();
         };
     }
 
-    /** A client's connection, and the thread that reads from it. */
-    private final class Listener {
-        final String client;
-        final Signals signals;
-        final Thread thread = new Thread(this::run, "lockkeeper-sql-listen");
-        private final CountDownLatch begun = new CountDownLatch(1);
-        private @Nullable PGConnection open;
-        private volatile boolean ended;
-
-        Listener(String client, Signals signals) {
-            this.client = client;
-            this.signals = signals;
-            thread.setDaemon(true);
-        }
-
-        /** Waits until the client is being listened for; not for long. */
-        void awaitBegin() {
-            boolean interrupted = Thread.interrupted();
-            try {
-                if (begun.await(BEGIN_MILLIS, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
-            } catch (InterruptedException e) {
-                interrupted = true;
-            } finally {
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-            }
-            begun.countDown(); // it is told later that it may have missed something
-        }
-
-        private void run() {
-            try {
-                loop();
-            } finally {
-                running.remove(this);
+    @Override
+    Connections.@Nullable Spare spare() {
+        for (PgListener listener : running) {
+            if (listener.isProven()) {
+                return listener;
             }
         }
+        return null;
+    }
 
-        private void loop() {
-            long pause = SHORTEST_PAUSE;
-            while (!ended) {
-                try (Connection connection = connections.listening()) {
-                    PGConnection pg = connection.unwrap(PGConnection.class);
-                    synchronized (this) {
-                        if (ended) {
-                            return;
-                        }
-                        open = pg;
-                    }
-                    connection.setNetworkTimeout(Runnable::run, 0);
-                    try (Statement s = connection.createStatement()) {
-                        s.execute("LISTEN \"" + CHANNEL + client + "\"");
-                    }
-                    pause = SHORTEST_PAUSE;
-                    if (begun.getCount() == 0) {
-                        signals.missed(); // what was told while nobody listened
-                    }
-                    begun.countDown();
-                    while (!ended) {
-                        PGNotification[] all = pg.getNotifications(LISTEN_MILLIS);
-                        if (all != null && !ended) {
-                            for (PGNotification one : all) {
-                                SignalText.read(client, one.getParameter())
-                                        .ifPresentOrElse(signal -> signal.deliver(signals), signals::missed);
-                            }
-                        }
-                        if (all == null || all.length == 0) {
-                            probe(connection);
-                        }
-                    }
-                } catch (SQLException e) {
-                    if (!ended) {
-                        LockSupport.parkNanos(pause); // the database is away; those who wait refresh meanwhile
-                        pause = Math.min(2 * pause, LONGEST_PAUSE);
-                    }
-                } finally {
-                    synchronized (this) {
-                        open = null;
-                    }
-                }
-            }
-        }
-
-        /** A connection that is dead without having been told so must not be listened to for ever. */
-        private void probe(Connection connection) throws SQLException {
-            if (!ended && !connection.isValid(CONNECT_SECONDS)) {
-                throw new SQLException("the connection to listen on is gone", "08006");
-            }
-        }
-
-        /** Ends the thread: its read fails when the socket closes under it. */
-        synchronized void end() {
-            ended = true;
-            if (open instanceof Connection connection) {
-                try {
-                    connection.abort(Runnable::run);
-                } catch (SQLException e) {
-                    // It is gone.
-                }
-            }
-            LockSupport.unpark(thread);
-        }
+    void ended(PgListener listener) {
+        running.remove(listener);
     }
 
     @Override
     public void close() {
-        running.forEach(Listener::end);
+        super.close();
+        running.forEach(PgListener::end);
     }
 }

@@ -1,65 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.model.Signal;
-import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
-import io.lockkeeper.spi.StoreTime;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For databases that tell nobody anything: one thread looks, at a jittered interval and in one query for all who wait, whether
- * claims of ours have been granted; and about once a second, while something is held, whether a hold is being broken. There is
- * no thread while nobody waits or holds.
+ * For databases that notify nobody: one thread looks, in one query for all that wait, whether claims of ours have been granted;
+ * often while something happens, and about once a second when nothing does ({@link Backoff}). About once a second, while
+ * something is held, it looks whether a hold is being broken. There is no thread while nobody waits or holds.
  */
 class Poll extends Wakes {
-    private static final long SHORTEST = 5_000_000;
-    private static final long LONGEST = 25_000_000;
-    private static final long SLOW = 1_000_000_000;
-    private static final int AT_ONCE = 256;
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
+    private static final long AFTER_FAILURE = 250_000_000;
+
+    /** Of holds that are being broken; more would only be reported twice. */
+    private static final int MOST_TOLD = 10_000;
 
     private final Connections connections;
+    private final ThreadFactory threads;
     private final Sql sql;
-    private final long incarnation;
-    private final Map<ClaimId, Place> waiting = new ConcurrentHashMap<>();
+    private final Awaited awaited;
+    private final AwaitedLatches latches;
+    private final Backoff backoff = new Backoff();
     private final Set<ClaimId> toldRecalled = ConcurrentHashMap.newKeySet();
-    private final Map<String, Map<String, Long>> latches = new ConcurrentHashMap<>();
     private volatile long holdsUntil = System.nanoTime();
-    private volatile boolean idles;
+    private volatile boolean restsLong;
     private volatile boolean closed;
     private @Nullable Thread thread;
+    private volatile boolean isMissing;
     private volatile long looks;
+    private volatile long refreshedAt = System.nanoTime() - Backoff.SLOW;
+    private boolean warned;
     private long lookedForBreaks = System.nanoTime();
     private long breaks;
 
-    /**
-     * A claim of ours.
-     *
-     * @param isQueued false until the database has said so: a claim that is granted at once is not told again
-     */
-    private record Place(String name, boolean isQueued) {}
-
     Poll(Connections connections, Sql sql, long incarnation) {
+        this(connections, sql, incarnation, Daemons.named("lockkeeper-sql-poll"));
+    }
+
+    /** The same, with threads from here. */
+    Poll(Connections connections, Sql sql, long incarnation, ThreadFactory threads) {
         this.connections = connections;
+        this.threads = threads;
         this.sql = sql;
-        this.incarnation = incarnation;
+        this.awaited = new Awaited(sql, incarnation);
+        this.latches = new AwaitedLatches(sql);
         this.breaks = connections.autocommit(this::countBreaks);
+    }
+
+    /** Whether it is needed now. */
+    boolean polls() {
+        return true;
+    }
+
+    final Awaited awaited() {
+        return awaited;
     }
 
     @Override
@@ -74,80 +84,114 @@ class Poll extends Wakes {
     @Override
     void holds(Duration remaining) {
         long until = System.nanoTime() + remaining.toNanos();
-        if (until - holdsUntil > SLOW / 10) {
+        if (until - holdsUntil > Backoff.SLOW / 10) {
             holdsUntil = until;
             start();
+        } else {
+            startIfMissing();
         }
     }
 
     @Override
     void expect(Claim claim) {
-        waiting.putIfAbsent(claim.id(), new Place(NameCode.encode(claim.name()), false));
+        awaited.expect(claim);
     }
 
     @Override
     void await(Claim claim) {
-        // What has been told already is no longer there.
-        waiting.computeIfPresent(claim.id(), (id, place) -> new Place(place.name(), true));
-        start();
+        awaited.queued(claim);
+        changed();
+    }
+
+    @Override
+    void stands(Claim claim, int ahead) {
+        if (awaited.stands(claim, ahead)) {
+            changed();
+        }
+    }
+
+    @Override
+    void refreshed(int claims) {
+        if (claims >= awaited.size()) {
+            refreshedAt = System.nanoTime();
+        }
+        startIfMissing();
     }
 
     @Override
     void forget(Claim claim) {
-        waiting.remove(claim.id());
+        awaited.remove(claim.id());
     }
 
     @Override
     void tellHere(List<Signal> signals) {
         List<Signal> news = new ArrayList<>(signals.size());
         for (Signal signal : signals) {
-            // Who has removed it tells it.
             boolean isNews = true;
             if (signal instanceof Signal.Granted granted) {
-                isNews = waiting.remove(granted.claim()) != null;
+                isNews = awaited.remove(granted.claim());
             } else if (signal instanceof Signal.Recalled recalled && listeners().containsKey(recalled.client())) {
-                isNews = toldRecalled.add(recalled.claim());
+                isNews = isNewlyRecalled(recalled.claim());
             }
             if (isNews) {
                 news.add(signal);
             }
         }
         super.tellHere(news);
+        if (!signals.isEmpty() && !(awaited.isEmpty() && latches.isEmpty())) {
+            changed();
+        }
     }
 
     @Override
     void awaitLatch(String name, String client, long generation) {
-        latches.computeIfAbsent(name, n -> new ConcurrentHashMap<>()).put(client, generation);
+        latches.add(name, client, generation);
+        changed();
+    }
+
+    /** Something has happened: look again soon. */
+    final void changed() {
+        backoff.changed();
         start();
     }
 
-    private synchronized void start() {
-        if (closed) {
+    final synchronized void start() {
+        if (closed || !polls()) {
             return;
         }
         if (thread == null) {
-            thread = new Thread(this::loop, "lockkeeper-sql-poll");
-            thread.setDaemon(true);
-            thread.start();
-        } else if (idles) {
+            // When there is no thread for it now, it is tried again with the next refresh or renewal.
+            thread = Daemons.start(threads, this::loop);
+            isMissing = thread == null;
+        } else if (restsLong) {
             LockSupport.unpark(thread);
+        }
+    }
+
+    private void startIfMissing() {
+        if (isMissing) {
+            start();
         }
     }
 
     private void loop() {
         while (!closed) {
-            idles = true; // whoever comes from here on unparks
-            idles = waiting.isEmpty() && latches.isEmpty();
-            LockSupport.parkNanos(idles ? SLOW : pause());
+            rest();
             try {
-                look();
+                if (!isJustRefreshed()) {
+                    look();
+                }
                 lookForBreaks();
-            } catch (RuntimeException e) {
+            } catch (StoreUnavailableException e) {
                 // The database is away: those who wait find out by their own refreshes. Look again when it may be back.
-                LockSupport.parkNanos(10 * LONGEST);
+                LockSupport.parkNanos(AFTER_FAILURE);
+            } catch (Throwable e) {
+                warn(e);
+                LockSupport.parkNanos(AFTER_FAILURE);
             }
             synchronized (this) {
-                if (waiting.isEmpty() && latches.isEmpty() && System.nanoTime() - holdsUntil > 0) {
+                boolean isIdle = awaited.isEmpty() && latches.isEmpty() && System.nanoTime() - holdsUntil > 0;
+                if (isIdle || !polls()) {
                     thread = null;
                     return;
                 }
@@ -155,9 +199,83 @@ class Poll extends Wakes {
         }
     }
 
+    /** Whether a slow look would find what the client has just asked itself. */
+    private boolean isJustRefreshed() {
+        long now = System.nanoTime();
+        return latches.isEmpty() && backoff.isSlow(now) && now - refreshedAt < Backoff.SLOW;
+    }
+
+    private void warn(Throwable e) {
+        if (!warned) {
+            warned = true;
+            LOG.log(System.Logger.Level.WARNING, "a look for grants failed; it is repeated, and not reported again", e);
+        }
+    }
+
+    private void rest() {
+        long until = Long.MAX_VALUE;
+        while (!closed) {
+            restsLong = true; // whoever comes from here on wakes us, and we rest for less
+            boolean idles = awaited.isEmpty() && latches.isEmpty();
+            long now = System.nanoTime();
+            long rest = idles ? Backoff.SLOW : pause();
+            until = until == Long.MAX_VALUE || now + rest - until < 0 ? now + rest : until;
+            long left = until - now;
+            if (left <= 0) {
+                break;
+            }
+            restsLong = left > Backoff.LONGEST_QUICK;
+            LockSupport.parkNanos(left);
+        }
+        restsLong = false;
+    }
+
+    /** How long to rest before the next look. */
+    long pause() {
+        return backoff.rest();
+    }
+
+    /** How often it has looked; for tests. */
+    final long looks() {
+        return looks;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // by one thread
+    private void look() {
+        looks++;
+        awaited.retain(listeners());
+        awaited.forgetOthers();
+        List<ClaimId> all = awaited.queued();
+        long before = System.nanoTime();
+        boolean changed = false;
+        long opensIn = Long.MAX_VALUE;
+        for (int i = 0; i < all.size(); i += Awaited.AT_ONCE) {
+            List<ClaimId> part = all.subList(i, Math.min(all.size(), i + Awaited.AT_ONCE));
+            Awaited.Look look = connections.autocommit(c -> awaited.look(c, part, listeners()));
+            changed |= look.changed();
+            opensIn = Math.min(opensIn, look.opensIn());
+        }
+        if (!latches.isEmpty()) {
+            changed |= connections.autocommit(c -> latches.look(c, listeners()));
+        }
+        if (changed) {
+            backoff.changed();
+        }
+        backoff.opensAt(opensIn == Long.MAX_VALUE ? before : before + opensIn * 1_000);
+    }
+
+    // ---- Holds that are being broken ----
+
+    private boolean isNewlyRecalled(ClaimId claim) {
+        if (toldRecalled.size() >= MOST_TOLD) {
+            toldRecalled.clear();
+        }
+        return toldRecalled.add(claim);
+    }
+
     private void lookForBreaks() {
         long now = System.nanoTime();
-        if (now - lookedForBreaks < SLOW) {
+        if (now - lookedForBreaks < Backoff.SLOW || now - holdsUntil > 0) {
             return;
         }
         lookedForBreaks = now;
@@ -172,106 +290,29 @@ class Poll extends Wakes {
     }
 
     private long countBreaks(Connection connection) throws SQLException {
-        try (PreparedStatement s = sql.prepare(connection, "breaks", Map.of());
-                ResultSet row = s.executeQuery()) {
-            return row.next() ? row.getLong(1) : 0;
-        }
+        long[] count = {0};
+        sql.query(connection, new Sql.Step("breaks", Map.of()), row -> count[0] = row.next() ? row.getLong(1) : 0);
+        return count[0];
     }
 
     private void tellRecalled(Connection connection) throws SQLException {
         Set<ClaimId> found = new HashSet<>();
-        try (PreparedStatement s = sql.prepare(connection, "recalled", Map.of());
-                ResultSet row = s.executeQuery()) {
+        sql.query(connection, new Sql.Step("recalled", Map.of()), row -> {
             while (row.next()) {
-                found.add(ClaimId.parse(row.getString(1)));
+                try {
+                    found.add(ClaimId.parse(String.valueOf(row.getString(1))));
+                } catch (IllegalArgumentException e) {
+                    sql.damaged().report(row.getString(1), e);
+                }
             }
-        }
+        });
         toldRecalled.retainAll(found);
         for (ClaimId id : found) {
             Signals listener = listeners().get(id.client());
-            if (listener != null && toldRecalled.add(id)) {
+            if (listener != null && isNewlyRecalled(id)) {
                 listener.recalled(id);
             }
         }
-    }
-
-    /** How long to rest before the next look. */
-    long pause() {
-        return ThreadLocalRandom.current().nextLong(SHORTEST, LONGEST);
-    }
-
-    /** How often it has looked; for tests. */
-    long looks() {
-        return looks;
-    }
-
-    @SuppressWarnings("NonAtomicVolatileUpdate") // by one thread
-    private void look() {
-        looks++;
-        waiting.keySet().removeIf(id -> !listeners().containsKey(id.client()));
-        List<Map.Entry<ClaimId, Place>> all =
-                waiting.entrySet().stream().filter(e -> e.getValue().isQueued()).toList();
-        for (int i = 0; i < all.size(); i += AT_ONCE) {
-            List<Map.Entry<ClaimId, Place>> part = all.subList(i, Math.min(all.size(), i + AT_ONCE));
-            List<String> claims = part.stream().map(e -> e.getKey().toString()).toList();
-            List<String> names =
-                    part.stream().map(e -> e.getValue().name()).distinct().toList();
-            connections.autocommit(c -> lookAt(c, Map.of("names", names, "claims", claims)));
-        }
-        for (String latch : Set.copyOf(latches.keySet())) {
-            connections.autocommit(c -> lookAtLatch(c, latch));
-        }
-    }
-
-    private boolean lookAt(Connection connection, Map<String, List<String>> which) throws SQLException {
-        try (PreparedStatement s = sql.prepare(connection, "pending", which);
-                ResultSet row = s.executeQuery()) {
-            while (row.next()) {
-                ClaimId id = ClaimId.parse(row.getString("claim"));
-                Signals listener = listeners().get(id.client());
-                Place place = waiting.get(id);
-                // It may have been told meanwhile, and be claimed again just now: then the answer tells.
-                boolean isNews = place != null && place.isQueued() && waiting.remove(id, place);
-                if (isNews && listener != null) {
-                    long at = row.getLong("at");
-                    listener.granted(
-                            id,
-                            new Answer.Granted(
-                                    row.getLong("token"),
-                                    row.getInt("block"),
-                                    Duration.of(row.getLong("expires") - at, ChronoUnit.MICROS),
-                                    row.getInt("confirmed") != 0,
-                                    new StoreTime(incarnation, at)));
-                }
-            }
-        }
-        return true;
-    }
-
-    private boolean lookAtLatch(Connection connection, String name) throws SQLException {
-        long count = 0;
-        long generation = 0;
-        try (PreparedStatement s = sql.prepare(connection, "latch_select", Map.of("name", NameCode.encode(name)));
-                ResultSet row = s.executeQuery()) {
-            if (row.next()) {
-                count = row.getLong("remaining");
-                generation = row.getLong("generation");
-            }
-        }
-        Map<String, Long> clients = latches.get(name);
-        if (clients != null) {
-            for (Map.Entry<String, Long> entry : Map.copyOf(clients).entrySet()) {
-                Signals listener = listeners().get(entry.getKey());
-                if (listener == null || count == 0 || generation != entry.getValue()) {
-                    clients.remove(entry.getKey());
-                    if (listener != null) {
-                        listener.opened(name);
-                    }
-                }
-            }
-            latches.computeIfPresent(name, (n, left) -> left.isEmpty() ? null : left);
-        }
-        return true;
     }
 
     @Override

@@ -3,23 +3,37 @@ package io.lockkeeper.sql;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import io.lockkeeper.StoreUnavailableException;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A small pool of our own, when a store is made from a URL. What is kept for long does not come from it. */
-final class Pool implements Connections.Source, AutoCloseable {
+final class Pool implements ConnectionSource, AutoCloseable {
     /** Steps at a time; more would only wait for each other in the database. */
     private static final int SIZE = 8;
+
+    /** The least that the pool allows. It looks every 30 s, so that a busy client does not connect again and again. */
+    private static final long IDLE_MILLIS = 10_000;
+
+    /** How long no two were in use at a time before one is enough. */
+    private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Servers whose connections are few, for all their clients together. */
+    private static final Set<String> SERVERS = Set.of("postgresql", "mariadb", "mysql");
 
     private static final Pattern IN_MEMORY = Pattern.compile("^jdbc:sqlite:($|\\?|:memory:|file::memory:)");
 
@@ -27,25 +41,25 @@ final class Pool implements Connections.Source, AutoCloseable {
     private static final Map<String, ReentrantLock> TURNS = new ConcurrentHashMap<>();
 
     private final HikariDataSource pool;
-    private final Driver driver;
+    private final DriverSource source;
     private final String url;
-    private final Properties properties;
     private final UrlDefaults defaults;
     private final @Nullable Duration patience;
     private volatile @Nullable Connection patient;
+    private volatile long crowded = System.nanoTime();
 
-    private Pool(HikariDataSource pool, Driver driver, String url, Properties properties, UrlDefaults defaults) {
+    private Pool(HikariDataSource pool, DriverSource source, String url, Properties properties, UrlDefaults defaults) {
         this.pool = pool;
-        this.driver = driver;
+        this.source = source;
         this.url = url;
-        this.properties = properties;
         this.defaults = defaults;
         String busy = defaults.properties().get(UrlDefaults.BUSY);
         boolean isOurs = busy != null && busy.equals(properties.getProperty(UrlDefaults.BUSY));
         this.patience = isOurs ? Duration.ofMillis(Long.parseLong(busy)) : null;
     }
 
-    static SqlStore open(String url, Map<String, String> parameters, SqlOptions options, @Nullable Dialect dialect) {
+    static SqlStore open(JdbcUrl given, SqlOptions options, @Nullable Dialect dialect) {
+        String url = given.text();
         if (IN_MEMORY.matcher(url).find()) {
             throw new IllegalArgumentException("each connection to a SQLite database in memory has one of its own;"
                     + " use memory: for locks within this process, or a file");
@@ -58,7 +72,7 @@ final class Pool implements Connections.Source, AutoCloseable {
                 properties.setProperty(name, value);
             }
         });
-        parameters.forEach((name, value) -> {
+        given.parameters().forEach((name, value) -> {
             String ours = properties.getProperty(name);
             // Of several settings in one parameter, the last of the same name counts.
             boolean adds = name.equals(UrlDefaults.SETTINGS) && ours != null;
@@ -66,10 +80,12 @@ final class Pool implements Connections.Source, AutoCloseable {
         });
         HikariConfig config = new HikariConfig();
         config.setPoolName("lockkeeper");
-        config.setJdbcUrl(url);
-        config.setDataSourceProperties(properties);
+        // Not the URL and the properties, which it would log.
+        DriverSource source = new DriverSource(driver, given, properties);
+        config.setDataSource(source);
         config.setMaximumPoolSize(defaults.isOneWriter() ? 1 : SIZE);
-        config.setMinimumIdle(1);
+        config.setMinimumIdle(isServer(url) ? 0 : 1);
+        config.setIdleTimeout(IDLE_MILLIS);
         config.setConnectionTimeout(Math.max(250, options.timeoutMillis()));
         config.setValidationTimeout(Math.max(250, options.timeoutMillis()));
         config.setInitializationFailTimeout(-1);
@@ -81,8 +97,8 @@ final class Pool implements Connections.Source, AutoCloseable {
         }
         try {
             // The first connection by itself: its failure is told as it is, and at once.
-            connect(driver, url, properties).close();
-            Pool pool = new Pool(new HikariDataSource(config), driver, url, properties, defaults);
+            source.connect().close();
+            Pool pool = new Pool(new HikariDataSource(config), source, url, properties, defaults);
             try {
                 return new SqlStore(pool, options, dialect, pool);
             } catch (RuntimeException | Error e) {
@@ -99,25 +115,17 @@ final class Pool implements Connections.Source, AutoCloseable {
             return DriverManager.getDriver(url);
         } catch (SQLException e) {
             // Its message would show the URL.
-            String[] words = url.split(":", 3);
-            throw new IllegalArgumentException("no JDBC driver for " + words[0] + ":" + words[1]
-                    + ": is on the path; add that of your database, such as org.postgresql:postgresql");
+            throw new IllegalArgumentException(Drivers.missing(url.split(":", 3)[1]));
         }
-    }
-
-    private static Connection connect(Driver driver, String url, Properties properties) throws SQLException {
-        Properties copy = new Properties(); // drivers write into it
-        copy.putAll(properties);
-        Connection connection = driver.connect(url, copy);
-        if (connection == null) {
-            throw new SQLException("the driver does not know its own URL any more", "08001");
-        }
-        return connection;
     }
 
     @Override
     public Connection pooled() throws SQLException {
-        Connection connection = pool.getConnection();
+        HikariPoolMXBean state = pool.getHikariPoolMXBean();
+        if (state != null && state.getActiveConnections() > 0) {
+            crowded = System.nanoTime();
+        }
+        Connection connection = borrow();
         if (patience != null) {
             try {
                 giveOnce(connection, patience);
@@ -127,6 +135,36 @@ final class Pool implements Connections.Source, AutoCloseable {
             }
         }
         return connection;
+    }
+
+    private Connection borrow() throws SQLException {
+        source.reconnect().beginWait();
+        try {
+            return pool.getConnection();
+        } catch (SQLTransientConnectionException e) {
+            throw cause(e);
+        } finally {
+            source.reconnect().endWait();
+        }
+    }
+
+    /** Why the pool gave none in time: it could not make one, unless as many as there may be are in use. */
+    private SQLException cause(SQLTransientConnectionException timeout) {
+        SQLException failure = source.reconnect().failure();
+        if (failure instanceof NotConnectedException known) {
+            return known.again();
+        }
+        if (failure != null) {
+            return new SQLTransientConnectionException(
+                    timeout.getMessage() + ": " + failure.getMessage(),
+                    failure.getSQLState(),
+                    failure.getErrorCode(),
+                    failure);
+        }
+        Server server = source.server();
+        HikariPoolMXBean state = pool.getHikariPoolMXBean();
+        boolean isFull = state == null || state.getTotalConnections() >= pool.getMaximumPoolSize();
+        return server == null || isFull ? timeout : server.noAnswer(timeout, (int) pool.getConnectionTimeout());
     }
 
     /** The pool has one connection then, and whoever has it says how it waits. */
@@ -140,7 +178,7 @@ final class Pool implements Connections.Source, AutoCloseable {
 
     @Override
     public Connection kept() throws SQLException {
-        Connection connection = connect(driver, url, properties);
+        Connection connection = source.connect();
         try {
             if (patience != null) {
                 Patience.give(connection, patience);
@@ -161,6 +199,37 @@ final class Pool implements Connections.Source, AutoCloseable {
     }
 
     @Override
+    public boolean isSparing() {
+        return isServer(url);
+    }
+
+    private static boolean isServer(String url) {
+        return SERVERS.contains(url.toLowerCase(Locale.ROOT).split(":", 3)[1]);
+    }
+
+    /** The pool itself would keep those that each have a thread that comes back to them, and never two at a time. */
+    @Override
+    public void rest(boolean all) {
+        HikariPoolMXBean state = pool.getHikariPoolMXBean();
+        if (state != null) {
+            boolean isCalm = all || System.nanoTime() - crowded > CALM_NANOS;
+            if (isCalm && state.getIdleConnections() > (all ? 0 : 1)) {
+                state.softEvictConnections();
+            }
+        }
+    }
+
+    @Override
+    public void discard(Connection connection) {
+        pool.evictConnection(connection);
+        try {
+            connection.abort(Runnable::run); // one that is not of the pool
+        } catch (SQLException e) {
+            // It is broken already.
+        }
+    }
+
+    @Override
     public @Nullable ReentrantLock turn() {
         return defaults.isOneWriter() ? TURNS.computeIfAbsent(url, u -> new ReentrantLock(true)) : null;
     }
@@ -177,6 +246,7 @@ final class Pool implements Connections.Source, AutoCloseable {
 
     @Override
     public void close() {
+        source.reconnect().close();
         try {
             pool.close();
         } catch (RuntimeException e) {

@@ -78,12 +78,17 @@ final class ShortWays {
             if (!row.next() || !isOurs(row, claim)) {
                 return Optional.empty();
             }
-            return Optional.of(new Answer.Granted(
+            Answer granted = new Answer.Granted(
                     row.getLong("token"),
                     row.getInt("block"),
                     Duration.of(row.getLong("remaining"), ChronoUnit.MICROS),
                     true,
-                    new StoreTime(incarnation, row.getLong("at"))));
+                    new StoreTime(incarnation, row.getLong("at")));
+            // SQLite gives the row first and commits when the rows are at their end: what fails then was never granted.
+            if (row.next()) {
+                throw new SQLException("a claim of one name has changed several rows");
+            }
+            return Optional.of(granted);
         } catch (SQLException e) {
             if (Failures.isDuplicate(e)) {
                 return Optional.empty(); // another client used the name for the first time at the same moment

@@ -9,6 +9,7 @@ import io.lockkeeper.spi.StoreTime;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Signals as one line of plain words, to be sent to the client that they concern. */
 final class SignalText {
@@ -30,6 +31,39 @@ final class SignalText {
         return "O " + NameCode.encode(((Signal.Opened) signal).latch());
     }
 
+    /**
+     * What a line is about, however it got here: only the database says whether it is true.
+     *
+     * @param claim null when it is about a latch
+     * @param isGrant whether the claim is said to have been granted; otherwise, that its hold has ended or is to end
+     */
+    record Hint(
+            @Nullable ClaimId claim,
+            boolean isGrant,
+            @Nullable String latch) {}
+
+    /**
+     * Reads what a line for this client is about.
+     *
+     * @throws IllegalArgumentException if it is none that we know: a newer client may tell something new
+     */
+    static Hint hint(String client, String line) {
+        Signal signal = read(client, line).orElseThrow(() -> new IllegalArgumentException("unknown: '" + line + "'"));
+        if (!signal.client().equals(client)) {
+            throw new IllegalArgumentException("for another client: '" + line + "'");
+        }
+        if (signal instanceof Signal.Granted granted) {
+            return new Hint(granted.claim(), true, null);
+        }
+        if (signal instanceof Signal.Recalled recalled) {
+            return new Hint(recalled.claim(), false, null);
+        }
+        if (signal instanceof Signal.Lost lost) {
+            return new Hint(lost.claim(), false, null);
+        }
+        return new Hint(null, false, ((Signal.Opened) signal).latch());
+    }
+
     /** Empty when it is none that we know: a newer client may tell something new. */
     static Optional<Signal> read(String client, String line) {
         String[] words = line.split(" ");
@@ -49,7 +83,7 @@ final class SignalText {
                 case "O" -> Optional.of(new Signal.Opened(client, NameCode.decode(words[1])));
                 default -> Optional.empty();
             };
-        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+        } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
             return Optional.empty();
         }
     }

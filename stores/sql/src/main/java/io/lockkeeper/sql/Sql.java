@@ -26,6 +26,7 @@ final class Sql {
     private final Map<String, String> tables;
     private final Map<String, Boolean> known = new ConcurrentHashMap<>();
     private final Map<String, Template> templates = new ConcurrentHashMap<>();
+    private final Damaged damaged = new Damaged();
 
     /** Pieces of text, with a parameter between any two. */
     private record Template(List<String> pieces, List<Parameter> parameters) {}
@@ -53,6 +54,11 @@ final class Sql {
 
     Dialect dialect() {
         return dialect;
+    }
+
+    /** Where rows are reported that cannot be read. */
+    Damaged damaged() {
+        return damaged;
     }
 
     /** Whether this dialect has such a statement. */

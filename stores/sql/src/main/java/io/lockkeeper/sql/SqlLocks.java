@@ -44,8 +44,8 @@ public final class SqlLocks {
      * be there (a {@link SqlStore} makes it, {@link SqlStore#ddl} shows it); the row stays.
      *
      * @throws SQLException when the database refuses, as for a deadlock or a wait that took too long
-     * @throws IllegalStateException when the connection is in autocommit: the lock would end at once; on PostgreSQL, when its
-     *     transaction is not in READ COMMITTED: it would go on seeing what was before it had the lock
+     * @throws IllegalStateException when the connection is in autocommit: the lock would end at once; on PostgreSQL and H2,
+     *     when its transaction is above READ COMMITTED: it would go on seeing what was there before it had the lock
      * @throws IllegalArgumentException when the name is empty, longer than 512 bytes in UTF-8, or has a lone surrogate
      * @throws UnsupportedOperationException on SQLite, where a transaction that writes has the whole file to itself anyway
      */
@@ -59,11 +59,7 @@ public final class SqlLocks {
         if (connection.getAutoCommit()) {
             throw new IllegalStateException("the connection is in autocommit: the lock would end at once");
         }
-        if (dialect == Dialect.POSTGRESQL
-                && connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
-            throw new IllegalStateException(
-                    "the transaction is not in READ COMMITTED: it would go on seeing what was before it had the lock");
-        }
+        Isolation.check(connection, dialect);
         Sql sql = new Sql(dialect, options);
         Map<String, Object> values = Map.of("name", NameCode.encode(name), "key", key(name));
         boolean found = run(connection, sql, values);

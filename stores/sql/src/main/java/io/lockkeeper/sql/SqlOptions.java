@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.spi.Ranges;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -59,8 +60,13 @@ public final class SqlOptions {
         return new SqlOptions(tablePrefix, schema, createTables, relaxed, operationTimeout);
     }
 
-    /** How long one step may take. Built-in: 1 s. */
+    /**
+     * How long one step may take. Built-in: 1 s.
+     *
+     * @throws IllegalArgumentException when it is not 10 ms to 1 min
+     */
     public SqlOptions operationTimeout(Duration operationTimeout) {
+        Ranges.operationTimeout(operationTimeout);
         return new SqlOptions(tablePrefix, schema, createTables, relaxed, operationTimeout);
     }
 

@@ -5,20 +5,15 @@ import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreProvider;
 import io.lockkeeper.spi.StoreUrl;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Makes SQL stores from {@code jdbc:} URLs, with a small pool of their own. Parameters that begin with {@code lockkeeper.} are
- * ours, {@code operationTimeout} and {@code patience} the keeper's; all others go to the driver.
+ * ours, {@code operationTimeout} and {@code patience} the keeper's; all others go to the driver, unless they are nearly one of ours.
  */
 public final class SqlProvider implements StoreProvider {
     private static final String OURS = "lockkeeper.";
-    private static final Set<String> KEEPERS = Set.of("operationTimeout", "patience");
-    private static final Set<String> KNOWN =
-            Set.of(OURS + "tablePrefix", OURS + "schema", OURS + "createTables", OURS + "durability");
 
     /** For {@link java.util.ServiceLoader}. */
     public SqlProvider() {}
@@ -30,18 +25,15 @@ public final class SqlProvider implements StoreProvider {
 
     @Override
     public LockStore open(StoreUrl url) {
-        Map<String, String> forDriver = new LinkedHashMap<>();
-        url.parameters().forEach((name, value) -> {
-            if (name.startsWith(OURS)) {
-                if (!KNOWN.contains(name)) {
-                    throw new IllegalArgumentException("unknown parameter '" + name + "' for jdbc:; known are "
-                            + new TreeSet<>(KNOWN) + ", and those of the driver");
-                }
-            } else if (!KEEPERS.contains(name)) {
-                forDriver.put(name, value);
-            }
-        });
-        return Pool.open("jdbc:" + url.rest(), forDriver, options(url), null);
+        Drivers.check(JdbcUrl.database(url));
+        return Pool.open(JdbcUrl.of(url), options(url), null);
+    }
+
+    /** By the database that the URL names, as in {@code jdbc:postgresql:}. */
+    @Override
+    public List<String> ddl(StoreUrl url) {
+        JdbcUrl.of(url); // rejects what is misspelt
+        return SqlStore.ddl(JdbcUrl.database(url), options(url));
     }
 
     private static SqlOptions options(StoreUrl url) {

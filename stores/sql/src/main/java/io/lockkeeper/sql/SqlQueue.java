@@ -10,10 +10,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The short way to the end of a long queue, which need not load it. */
+/** The short ways to a place in a long queue, and to keep it, which need not load it. */
 final class SqlQueue {
     /** Who is not the head looks again so many times within its patience. */
     private static final int LOOKS = 3;
@@ -35,7 +37,61 @@ final class SqlQueue {
         return sql.dialect().appendsAtOnce()
                 ? connections.lazily(c -> unlessKnown(() -> ask(c, sql, "append", incarnation, claim, values)))
                 : connections.lazily(c -> unlessKnown(() -> Transaction.run(
-                        c, transaction -> inTransaction(transaction, sql, incarnation, claim, values))));
+                        c,
+                        transaction -> inTransaction(transaction, sql, incarnation, claim, values),
+                        connections::discard)));
+    }
+
+    /**
+     * Keeps places in queues, with two statements, where the dialect has them. Those in names that need nothing else to be done (held,
+     * with nobody overdue) are answered; the others are left to the general way.
+     *
+     * @param claims not more than fit into a statement
+     */
+    static Map<Claim, Answer> refresh(Connection connection, Sql sql, long incarnation, List<Claim> claims)
+            throws SQLException {
+        Map<String, Claim> byId = new HashMap<>();
+        claims.forEach(claim -> byId.put(claim.id().toString(), claim));
+        Map<String, Object> which = Map.of(
+                "names",
+                claims.stream()
+                        .map(c -> NameCode.encode(c.name()))
+                        .distinct()
+                        .sorted()
+                        .toList(),
+                "claims",
+                List.copyOf(byId.keySet()));
+        sql.execute(connection, "refresh", which);
+        Map<Claim, Answer> answers = new HashMap<>();
+        sql.query(connection, new Sql.Step("stands", which), row -> {
+            while (row.next()) {
+                Claim claim = byId.get(row.getString("claim"));
+                long now = row.getLong("now");
+                long expires = Math.min(row.getLong("expires"), otherwise(row, "others_expire", Long.MAX_VALUE));
+                boolean isQuiet = row.getInt("holders") > 0
+                        && expires > now
+                        && row.getLong("first_until") > now
+                        && row.getInt("counted") == row.getInt("waiters");
+                if (claim != null && isQuiet) {
+                    StoreTime at = new StoreTime(incarnation, row.getLong("at"));
+                    answers.put(claim, queued(claim, row.getInt("ahead"), expires, at));
+                }
+            }
+        });
+        return answers;
+    }
+
+    private static long otherwise(ResultSet row, String column, long value) throws SQLException {
+        long found = row.getLong(column);
+        return row.wasNull() ? value : found;
+    }
+
+    /** As those that come the general way: one after the other, from when the name may open. */
+    private static Answer queued(Claim claim, int ahead, long expires, StoreTime at) {
+        Duration opens = Duration.of(Math.max(0, expires - at.micros()), ChronoUnit.MICROS)
+                .plus(BETWEEN_LOOKS.multipliedBy(ahead));
+        Duration slow = slowLook(claim);
+        return new Answer.Queued(ahead, opens.compareTo(slow) < 0 ? opens : slow, at);
     }
 
     private interface Step {
@@ -81,12 +137,7 @@ final class SqlQueue {
                 }
                 int ahead = row.getInt("ahead");
                 long at = row.getLong("at");
-                // As those who come the general way: one after the other, from when the name may open.
-                Duration opens = Duration.of(Math.max(0, row.getLong("expires") - at), ChronoUnit.MICROS)
-                        .plus(BETWEEN_LOOKS.multipliedBy(ahead));
-                Duration slow = slowLook(claim);
-                return Optional.of(new Answer.Queued(
-                        ahead, opens.compareTo(slow) < 0 ? opens : slow, new StoreTime(incarnation, at)));
+                return Optional.of(queued(claim, ahead, row.getLong("expires"), new StoreTime(incarnation, at)));
             }
         }
     }

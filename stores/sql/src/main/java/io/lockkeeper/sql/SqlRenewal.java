@@ -29,9 +29,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One renewal, on the connection that is kept for it. First all holds that are the first of their names, with one UPDATE for
- * all; then what that did not find (one of several holders, a hold that is lost, a queued claim), many names in one
- * transaction. A name that somebody else keeps locked holds up the others once, for the operation timeout at most: from then on
- * locked names are left out, and what is true of them anyway is told.
+ * all; places in queues with another; then what these did not find (one of several holders, a hold that is lost, a claim that was
+ * granted), many names in one transaction. Of a name with many holders only those that are renewed are loaded, so that hundreds of
+ * clients that hold it do not load each other.
+ *
+ * <p>A name that somebody else keeps locked holds up the others once, for the operation timeout at most: from then on locked names are
+ * left out, and what is true of them anyway is told.
  */
 final class SqlRenewal {
     private static final int AT_ONCE = 256;
@@ -47,6 +50,7 @@ final class SqlRenewal {
     private final Map<Claim, Answer> answers = new HashMap<>();
     private @Nullable StoreTime at;
     private boolean isAlone;
+    private boolean isRefresh;
     private boolean hurries;
 
     private static final class OfName {
@@ -62,6 +66,10 @@ final class SqlRenewal {
     }
 
     Renewal run(Renewals batch) {
+        if (!batch.holds().isEmpty()) {
+            connections.keepOne();
+        }
+        isRefresh = batch.holds().isEmpty();
         isAlone = batch.holds().size() + batch.queued().size() == 1;
         Map<Duration, List<Renewals.Hold>> byLease = new LinkedHashMap<>();
         for (Renewals.Hold hold : batch.holds()) {
@@ -70,6 +78,10 @@ final class SqlRenewal {
             }
         }
         byLease.forEach((lease, holds) -> inParts(holds, AT_ONCE, part -> renewAll(lease, part)));
+
+        List<Claim> plain =
+                batch.queued().stream().filter(claim -> !claim.stray()).toList();
+        inParts(plain, AT_ONCE, this::refresh);
 
         Map<String, OfName> rest = new LinkedHashMap<>();
         for (Renewals.Hold hold : batch.holds()) {
@@ -80,7 +92,9 @@ final class SqlRenewal {
             }
         }
         for (Claim claim : batch.queued()) {
-            rest.computeIfAbsent(claim.name(), n -> new OfName()).queued.add(claim);
+            if (!answers.containsKey(claim)) {
+                rest.computeIfAbsent(claim.name(), n -> new OfName()).queued.add(claim);
+            }
         }
         inParts(List.copyOf(rest.keySet()), NAMES_AT_ONCE, part -> inNames(part, rest));
         return answer(batch);
@@ -98,17 +112,30 @@ final class SqlRenewal {
         List<Answer> queued = new ArrayList<>(batch.queued().size());
         for (Claim claim : batch.queued()) {
             Answer answer = Objects.requireNonNull(answers.get(claim));
-            if (!(answer instanceof Answer.Queued)) {
+            if (answer instanceof Answer.Queued stands) {
+                wakes.stands(claim, stands.ahead());
+            } else {
                 wakes.forget(claim);
             }
             queued.add(answer);
+        }
+        if (!queued.isEmpty()) {
+            wakes.refreshed(queued.size());
         }
         return new Renewal(holds, queued, time());
     }
 
     private StoreTime time() {
         StoreTime time = at;
-        return time != null ? time : connections.renewal(c -> SqlStore.clock(c, sql, incarnation));
+        return time != null ? time : step(c -> SqlStore.clock(c, sql, incarnation));
+    }
+
+    private <T> T step(Connections.Work<T> work) {
+        return isRefresh ? connections.refresh(wakes.spare(), work) : connections.renewal(work);
+    }
+
+    private <T> T transaction(Connections.Work<T> work) {
+        return isRefresh ? connections.refreshTransaction(wakes.spare(), work) : connections.renewalTransaction(work);
     }
 
     private static <T> void inParts(List<T> all, int size, Consumer<List<T>> step) {
@@ -160,6 +187,23 @@ final class SqlRenewal {
         return kept;
     }
 
+    // ---- Places in queues ----
+
+    private void refresh(List<Claim> part) {
+        if (hurries || !sql.has("refresh")) {
+            return;
+        }
+        try {
+            Map<Claim, Answer> found = step(connections.lazy(c -> SqlQueue.refresh(c, sql, incarnation, part)));
+            found.forEach((claim, answer) -> {
+                answers.put(claim, answer);
+                at = answer.at();
+            });
+        } catch (StoreUnavailableException e) {
+            hurryOrThrow(e);
+        }
+    }
+
     /** Somebody keeps a row locked: do not wait for another one. */
     private void hurryOrThrow(StoreUnavailableException e) {
         if (isAlone || hurries || !Failures.isContention(e)) {
@@ -171,12 +215,14 @@ final class SqlRenewal {
     // ---- The rest ----
 
     private void inNames(List<String> names, Map<String, OfName> rest) {
-        Map<String, StoreTime> done;
-        try {
-            done = inNames(names, rest, hurries);
-        } catch (StoreUnavailableException e) {
-            hurryOrThrow(e);
-            done = inNames(names, rest, true);
+        Map<String, StoreTime> done = inNames(names, rest, parts(names, rest));
+        List<String> unclear = names.stream()
+                .filter(name -> done.containsKey(name)
+                        && !outcomes.keySet().containsAll(Objects.requireNonNull(rest.get(name)).holds))
+                .toList();
+        if (!unclear.isEmpty()) {
+            done.keySet().removeAll(unclear);
+            done.putAll(inNames(unclear, rest, Map.of()));
         }
         for (String name : names) {
             StoreTime then = done.get(name);
@@ -188,10 +234,37 @@ final class SqlRenewal {
         }
     }
 
-    private Map<String, StoreTime> inNames(List<String> names, Map<String, OfName> rest, boolean skip) {
-        NameTransaction.Result<Map<String, StoreTime>> result = connections.renewalTransaction(c -> {
+    /** The claims of those names for which it is enough to load them: nothing but leases is to be lengthened there. */
+    private static Map<String, List<String>> parts(List<String> names, Map<String, OfName> rest) {
+        Map<String, List<String>> parts = new HashMap<>();
+        for (String name : names) {
+            OfName what = Objects.requireNonNull(rest.get(name));
+            if (what.queued.isEmpty() && what.holds.stream().allMatch(hold -> hold.raiseTo() == 0)) {
+                parts.put(
+                        name,
+                        what.holds.stream()
+                                .map(hold -> hold.grant().claim().id().toString())
+                                .toList());
+            }
+        }
+        return parts;
+    }
+
+    private Map<String, StoreTime> inNames(
+            List<String> names, Map<String, OfName> rest, Map<String, List<String>> parts) {
+        try {
+            return inNames(names, rest, parts, hurries);
+        } catch (StoreUnavailableException e) {
+            hurryOrThrow(e);
+            return inNames(names, rest, parts, true);
+        }
+    }
+
+    private Map<String, StoreTime> inNames(
+            List<String> names, Map<String, OfName> rest, Map<String, List<String>> parts, boolean skip) {
+        NameTransaction.Result<Map<String, StoreTime>> result = transaction(c -> {
             NameTransaction.Result<Map<String, StoreTime>> r = NameTransaction.runAll(
-                    c, sql, incarnation, names, skip, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
+                    c, sql, incarnation, names, skip, parts, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
             return wakes.finish(c, sql, r);
         });
         wakes.tellHere(result.signals());
@@ -199,6 +272,17 @@ final class SqlRenewal {
     }
 
     private StoreTime renew(LoadedName name, OfName what) {
+        if (name.isPart()) {
+            for (Renewals.Hold hold : what.holds) {
+                Renewal.Outcome outcome = name.renewInPart(hold);
+                if (outcome != null) {
+                    outcomes.put(hold, outcome);
+                } else {
+                    outcomes.remove(hold);
+                }
+            }
+            return name.time();
+        }
         for (Renewals.Hold hold : what.holds) {
             Renewal.Outcome outcome = name.state().renew(hold, name);
             if (hold.raiseTo() > 0 && outcome instanceof Renewal.Kept) {
@@ -215,7 +299,7 @@ final class SqlRenewal {
     private void look(String name, OfName what) {
         Optional<SqlView.Seen> seen;
         try {
-            seen = connections.renewal(c -> SqlView.one(c, sql, incarnation, name));
+            seen = step(c -> SqlView.one(c, sql, incarnation, name));
         } catch (StoreUnavailableException e) {
             if (e.getCause() != null) {
                 throw e;
@@ -242,7 +326,7 @@ final class SqlRenewal {
         }
         return held.recalledDelay() == Held.NOT_RECALLED
                 ? new Renewal.Kept(seen.get().remaining(held))
-                : new Renewal.Lost(Reason.BROKEN);
+                : new Renewal.Recalled();
     }
 
     private Answer standing(Optional<SqlView.Seen> seen, Claim claim) {

@@ -5,6 +5,7 @@ import io.lockkeeper.Guarantee;
 import io.lockkeeper.Guarantees;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Sequencer;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
@@ -22,12 +23,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -36,22 +38,31 @@ import org.jspecify.annotations.Nullable;
  * goes through a {@link NameTransaction}. Never joins a transaction of the caller's: connections are our own.
  */
 public final class SqlStore implements LockStore {
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+    /** Names that are read in one statement. */
+    private static final int PAGE = 1_000;
+
+    /** Those who were not let in come back at once: they have waited. */
+    private static final Duration WHEN_CROWDED = Duration.ofMillis(10);
+
     final Connections connections;
     private final Sql sql;
     final Wakes wakes;
-    private final Purge purge;
+    final Purge purge;
     private final String id;
     private final long incarnation;
-    private final Guarantees guarantees;
+    private final Guarantees pushing;
+    private final Guarantees polling;
     private final AutoCloseable owned;
     private final ShortWays shortWays;
 
-    SqlStore(Connections.Source source, SqlOptions options, @Nullable Dialect given, AutoCloseable owned) {
+    SqlStore(ConnectionSource source, SqlOptions options, @Nullable Dialect given, AutoCloseable owned) {
         this(source, options, given, owned, SqlStore::wakes);
     }
 
     SqlStore(
-            Connections.Source source,
+            ConnectionSource source,
             SqlOptions options,
             @Nullable Dialect given,
             AutoCloseable owned,
@@ -68,13 +79,12 @@ public final class SqlStore implements LockStore {
             this.wakes = maker.make(connections, sql, incarnation);
             this.purge = new Purge(connections, sql, incarnation, options.timeoutMillis(), this::catchUp);
             EnumSet<Guarantee> kept = EnumSet.complementOf(EnumSet.of(Guarantee.FAILOVER_SAFE));
-            if (!wakes.pushes()) {
-                kept.remove(Guarantee.PUSH);
-            }
             if (!dialect.isDurable() || options.relaxed()) {
                 kept.remove(Guarantee.DURABLE);
             }
-            this.guarantees = new Promises(kept, Duration.ofMillis(100));
+            this.pushing = new Promises(kept, SHORTEST_LEASE);
+            kept.remove(Guarantee.PUSH);
+            this.polling = new Promises(kept, SHORTEST_LEASE);
         } catch (RuntimeException | Error e) {
             connections.close();
             throw e;
@@ -82,7 +92,9 @@ public final class SqlStore implements LockStore {
     }
 
     private static Wakes wakes(Connections connections, Sql sql, long incarnation) {
-        return sql.dialect().notifies() ? new PgNotify(connections) : new Poll(connections, sql, incarnation);
+        return sql.dialect().notifies()
+                ? new PgNotify(connections, sql, incarnation)
+                : new Poll(connections, sql, incarnation);
     }
 
     /** Locks in this database, in tables that are created when they are missing. The data source is not closed. */
@@ -91,16 +103,20 @@ public final class SqlStore implements LockStore {
     }
 
     /**
-     * Locks in this database. The data source is not closed. Two of its connections are kept for good on PostgreSQL (one for
-     * renewals, one a client to listen on), one elsewhere.
+     * Locks in this database. The data source is not closed. One of its connections is kept for renewals and, on PostgreSQL, one for
+     * each keeper to listen on; steps need at least one more. When the last keeper on the store is closed, all have been given back;
+     * the next one takes them again. A step waits for a connection for the operation timeout, however long
+     * the data source would. Connections are returned in the state that they came in.
+     *
+     * @throws IllegalArgumentException when the data source is transaction-aware, or has one connection for all
+     * @throws io.lockkeeper.StoreUnavailableException when it does not have that many connections, or the database fails
      */
     public static SqlStore of(DataSource source, SqlOptions options) {
         return of(source, options, null);
     }
 
     static SqlStore of(DataSource source, SqlOptions options, @Nullable Dialect dialect) {
-        Objects.requireNonNull(source, "source");
-        return new SqlStore(Connections.Source.of(source), options, dialect, () -> {});
+        return new SqlStore(new UserSource(source), options, dialect, () -> {});
     }
 
     /**
@@ -118,14 +134,15 @@ public final class SqlStore implements LockStore {
         return id;
     }
 
+    /** What this store promises; PUSH only as long as the database has been seen to push. No I/O. */
     @Override
     public Guarantees guarantees() {
-        return guarantees;
+        return wakes.pushes() ? pushing : polling;
     }
 
     @Override
     public StoreTime time(Object lane) {
-        return connections.autocommit(c -> clock(c, sql, incarnation));
+        return connections.time(sql, incarnation);
     }
 
     @Override
@@ -135,14 +152,22 @@ public final class SqlStore implements LockStore {
         }
         boolean isQueued = false;
         try {
-            Answer answer = shortWays
+            Answer answer = connections.together(() -> shortWays
                     .claim(claim)
-                    .orElseGet(() -> inName(claim.name(), (state, ledger) -> state.claim(claim, ledger)));
+                    .orElseGet(() -> inName(claim.name(), (state, ledger) -> state.claim(claim, ledger))));
             isQueued = answer instanceof Answer.Queued;
             if (answer instanceof Answer.Granted granted) {
+                connections.keepOne();
                 wakes.holds(granted.remaining());
             }
             return answer;
+        } catch (StoreUnavailableException e) {
+            // A claim that would wait goes on waiting. One that was sent before may have been carried out: that is for
+            // later.
+            if (!claim.terms().queue() || claim.stray() || !Failures.isCrowd(e)) {
+                throw e;
+            }
+            return new Answer.Refused(Answer.Why.BUSY, "", WHEN_CROWDED, time(this));
         } finally {
             if (isQueued) {
                 wakes.await(claim);
@@ -227,13 +252,26 @@ public final class SqlStore implements LockStore {
                 .flatMap(seen -> seen.state().describe(seen.at()));
     }
 
+    /**
+     * The names in use that begin with {@code prefix}, at most {@code limit}, in order. When there are more, those are given whose
+     * encoded form comes first; it differs in order only for characters that are neither ASCII letters, digits nor
+     * {@code - . _ ~ : / @ + =}. A row that cannot be read is left out, and logged once.
+     */
     @Override
     public List<LockInfo> list(String prefix, int limit) {
-        return connections.autocommit(c -> SqlView.all(c, sql, incarnation, prefix)).stream()
-                .flatMap(seen -> seen.state().describe(seen.at()).stream())
-                .sorted(Comparator.comparing(LockInfo::name))
-                .limit(limit)
-                .toList();
+        String code = NameCode.encode(prefix);
+        String next = code;
+        List<LockInfo> found = new ArrayList<>();
+        while (next != null && found.size() < limit) {
+            String from = next;
+            int atMost = Math.min(limit - found.size(), PAGE);
+            SqlView.Page page =
+                    connections.autocommit(c -> SqlView.page(c, sql, incarnation, from, SqlView.end(code), atMost));
+            page.names().forEach(seen -> seen.state().describe(seen.at()).ifPresent(found::add));
+            next = page.next();
+        }
+        found.sort(Comparator.comparing(LockInfo::name));
+        return List.copyOf(found);
     }
 
     @Override
@@ -254,12 +292,36 @@ public final class SqlStore implements LockStore {
 
     @Override
     public Subscription listen(String client, Signals signals) {
-        return wakes.listen(client, signals);
+        connections.beginUse();
+        boolean done = false;
+        try {
+            Subscription subscription = wakes.listen(client, signals);
+            AtomicBoolean ended = new AtomicBoolean();
+            done = true;
+            return () -> {
+                try {
+                    subscription.close();
+                } finally {
+                    if (ended.compareAndSet(false, true)) {
+                        connections.endUse();
+                    }
+                }
+            };
+        } finally {
+            if (!done) {
+                connections.endUse();
+            }
+        }
     }
 
     /** Forgets what has been idle for so long; for tests. */
     void purge(Duration idle) {
         purge.run(idle);
+    }
+
+    /** The same, as it is done in the background; for tests. */
+    void purgeOrWarn(Duration idle) {
+        purge.runOrWarn(idle);
     }
 
     /** How many rows there are, idle names included; for tests. */
@@ -275,6 +337,7 @@ public final class SqlStore implements LockStore {
 
     @Override
     public void close() {
+        purge.close();
         wakes.close();
         connections.close();
         try {

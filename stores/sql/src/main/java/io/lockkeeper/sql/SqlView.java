@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.model.Held;
 import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.ClaimId;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -19,6 +19,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Names in use as they are seen from outside, which locks and changes nothing. */
 final class SqlView {
+    /** Less than all that codes consist of, and so what follows a code. */
+    private static final String NEXT = "!";
+
+    /** Greater than all that codes consist of. */
+    private static final String LAST = "\u007f";
+
     private final String code;
     private final String name;
     private final long closedUntil;
@@ -55,45 +61,98 @@ final class SqlView {
         }
     }
 
+    /**
+     * Some names in use.
+     *
+     * @param next where the next ones begin; null when there are none
+     */
+    record Page(List<Seen> names, @Nullable String next) {}
+
+    /** @throws io.lockkeeper.StoreUnavailableException if its row cannot be read */
     static Optional<Seen> one(Connection connection, Sql sql, long incarnation, String name) throws SQLException {
         String code = NameCode.encode(name);
-        return select(connection, sql, incarnation, code, code + "!").stream().findFirst();
+        return new Reading(sql, incarnation, true)
+                .page(connection, code, code + NEXT, 1).names().stream().findFirst();
     }
 
-    static List<Seen> all(Connection connection, Sql sql, long incarnation, String prefix) throws SQLException {
-        String code = NameCode.encode(prefix);
-        return select(connection, sql, incarnation, code, code + "\u007f");
-    }
-
-    private static List<Seen> select(Connection connection, Sql sql, long incarnation, String from, String to)
+    /** The first names from a code to before another, in the order of their codes. Those that cannot be read are left out. */
+    static Page page(Connection connection, Sql sql, long incarnation, String from, String to, int limit)
             throws SQLException {
-        List<SqlView> found = new ArrayList<>();
-        try (PreparedStatement s = sql.prepare(connection, "select", Map.of("from", from, "to", to));
-                ResultSet row = s.executeQuery()) {
-            SqlView last = null;
-            while (row.next()) {
-                if (row.getString("state").isEmpty()) {
-                    last = new SqlView(row, incarnation);
-                    found.add(last);
-                } else {
-                    add(last, row, incarnation);
+        return new Reading(sql, incarnation, false).page(connection, from, to, limit);
+    }
+
+    /** Where the codes of names that begin so end. */
+    static String end(String prefix) {
+        return prefix + LAST;
+    }
+
+    /** What a query gives, row by row. */
+    private static final class Reading {
+        private final Sql sql;
+        private final long incarnation;
+        private final boolean strict;
+        private final List<SqlView> found = new ArrayList<>();
+        private @Nullable SqlView last;
+        private @Nullable String lastCode;
+        private int count;
+
+        Reading(Sql sql, long incarnation, boolean strict) {
+            this.sql = sql;
+            this.incarnation = incarnation;
+            this.strict = strict;
+        }
+
+        Page page(Connection connection, String from, String to, int limit) throws SQLException {
+            sql.query(connection, new Sql.Step("select", Map.of("from", from, "to", to, "limit", limit)), row -> {
+                while (row.next()) {
+                    if (row.getString("state").isEmpty()) {
+                        addName(row);
+                    } else {
+                        addClaim(row);
+                    }
                 }
+            });
+            List<Seen> names = found.stream()
+                    .map(v -> new Seen(new NameState(v.name, v.holders, v.queue, v.closedUntil), v.at))
+                    .toList();
+            return new Page(names, count < limit ? null : lastCode + NEXT);
+        }
+
+        private void addName(ResultSet row) throws SQLException {
+            count++;
+            last = null;
+            lastCode = row.getString("name");
+            try {
+                last = new SqlView(row, incarnation);
+                found.add(last);
+            } catch (StoreUnavailableException e) {
+                if (strict) {
+                    throw e; // of a newer format
+                }
+                sql.damaged().report(lastCode, e);
+            } catch (RuntimeException e) {
+                if (strict) {
+                    throw sql.damaged().unreadable(lastCode, e);
+                }
+                sql.damaged().report(lastCode, e);
             }
         }
-        return found.stream()
-                .map(v -> new Seen(new NameState(v.name, v.holders, v.queue, v.closedUntil), v.at))
-                .toList();
-    }
 
-    /** Adds a claim to its name, the last one; a claim without a name in use is nobody's. */
-    private static void add(@Nullable SqlView last, ResultSet row, long incarnation) throws SQLException {
-        if (last == null || !last.code.equals(row.getString("name"))) {
-            return;
-        }
-        if (row.getString("state").equals("H")) {
-            last.holders.add(ClaimColumns.held(row, last.name, incarnation));
-        } else {
-            last.queue.add(ClaimColumns.waiting(row, last.name, incarnation));
+        /** Adds a claim to its name, the last one; a claim without a name in use is nobody's. */
+        private void addClaim(ResultSet row) throws SQLException {
+            SqlView name = last;
+            if (name == null || !name.code.equals(row.getString("name"))) {
+                return;
+            }
+            try {
+                if (row.getString("state").equals("H")) {
+                    name.holders.add(ClaimColumns.held(row, name.name, incarnation));
+                } else {
+                    name.queue.add(ClaimColumns.waiting(row, name.name, incarnation));
+                }
+            } catch (RuntimeException e) {
+                sql.damaged().report(name.code, e);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,12 @@ final class Tables {
     private static final int ATTEMPTS = 40;
 
     private static final long PAUSE = 50_000_000;
+
+    /** MariaDB and MySQL: no right to a table, or to a database. */
+    private static final Set<Integer> MARIADB_REFUSED = Set.of(1142, 1044);
+
+    /** MariaDB and MySQL: unknown database; H2: schema not found. */
+    private static final Set<Integer> NO_SUCH_SCHEMA = Set.of(1049, 90079);
 
     private Tables() {}
 
@@ -55,19 +62,61 @@ final class Tables {
                 if (attempt == ATTEMPTS || connection.isClosed()) {
                     throw e;
                 }
+                if (isMissingSchema(e)) {
+                    throw noSchema(sql, e);
+                }
                 LockSupport.parkNanos(PAUSE);
                 if (exists(connection, sql)) {
                     return;
                 }
                 if (isRefused(e)) {
-                    throw e;
+                    throw mayNotCreate(connection, sql, e);
                 }
             }
         }
     }
 
+    private static boolean isMissingSchema(SQLException e) {
+        return "3F000".equals(e.getSQLState()) || NO_SUCH_SCHEMA.contains(e.getErrorCode());
+    }
+
+    /** Schemas are made by those who run the database: no other client is about to make this one. */
+    private static StoreUnavailableException noSchema(Sql sql, SQLException e) {
+        String table = sql.table("lock");
+        int dot = table.indexOf('.');
+        String schema = dot > 0 ? table.substring(0, dot) : "of the connection";
+        return StoreUnavailableException.lasting(
+                "the schema " + schema + ", in which the tables of the store are to be, does not exist ("
+                        + Failures.describe(e) + ": " + e.getMessage()
+                        + "). Create it, or correct lockkeeper.schema",
+                e);
+    }
+
     private static boolean isRefused(SQLException e) {
-        return "42501".equals(e.getSQLState()) || e.getErrorCode() == 1142;
+        return "42501".equals(e.getSQLState()) || MARIADB_REFUSED.contains(e.getErrorCode());
+    }
+
+    /** The user of the connection lacks a right: says which, and what to do where it is not to have it. */
+    private static StoreUnavailableException mayNotCreate(Connection connection, Sql sql, SQLException e)
+            throws SQLException {
+        boolean isPostgres = sql.dialect() == Dialect.POSTGRESQL;
+        String table = sql.table("lock");
+        int dot = table.indexOf('.');
+        String own = isPostgres ? connection.getSchema() : connection.getCatalog();
+        String schema = dot > 0
+                ? table.substring(0, dot)
+                : own == null ? "…" : sql.dialect().quoted(own);
+        String user = connection.getMetaData().getUserName();
+        String grant = isPostgres
+                ? "GRANT USAGE, CREATE ON SCHEMA " + schema + " TO "
+                        + sql.dialect().quoted(user)
+                : "GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON " + schema + ".* TO " + user;
+        return StoreUnavailableException.lasting(
+                "the user " + user + " may not create the tables of the store (" + e.getMessage() + "). Let it: "
+                        + grant
+                        + ". Or make them as another user, with what 'lockkeeper ddl' or SqlStore.ddl(…) gives, grant"
+                        + " SELECT, INSERT, UPDATE and DELETE on them, and set lockkeeper.createTables=false",
+                e);
     }
 
     private static boolean exists(Connection connection, Sql sql) throws SQLException {
@@ -78,13 +127,17 @@ final class Tables {
             if (Failures.isMissingTable(e)) {
                 return false;
             }
+            if (isMissingSchema(e)) {
+                throw noSchema(sql, e);
+            }
             throw e;
         }
     }
 
     private static StoreUnavailableException missing(Sql sql) {
         return StoreUnavailableException.lasting(
-                "the tables of the store are missing and are not to be created; make them with SqlStore.ddl(…): "
+                "the tables of the store are missing and are not to be created; make them with what 'lockkeeper ddl'"
+                        + " or SqlStore.ddl(…) gives: "
                         + sql.table("lock") + ", " + sql.table("claim") + ", " + sql.table("latch") + ", "
                         + sql.table("meta"),
                 null);

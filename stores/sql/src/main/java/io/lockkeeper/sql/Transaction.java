@@ -4,40 +4,56 @@ package io.lockkeeper.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** A transaction of our own: all of it or nothing. */
+/**
+ * A transaction of our own: all of it or nothing. A driver may take itself to be in a transaction though it could not begin it
+ * (SQLite's does when another process is writing), and the next step on that connection would run without one. So a connection on
+ * which beginning, committing or rolling back has failed is not used again.
+ */
 final class Transaction {
     private Transaction() {}
 
+    /** Does away with a connection for good. */
+    interface Discard {
+        void discard(Connection connection);
+    }
+
     /** Runs a transaction on this connection, which is in autocommit. */
-    static <T> T run(Connection connection, Connections.Work<T> work) throws SQLException {
-        connection.setAutoCommit(false);
-        boolean done = false;
+    static <T> T run(Connection connection, Connections.Work<T> work, Discard discard) throws SQLException {
+        boolean isWhole = false;
         try {
-            T result = work.with(connection);
+            begin(connection);
+            T result;
+            try {
+                result = work.with(connection);
+            } catch (Throwable e) {
+                isWhole = isRolledBack(connection); // whether or not, the failure that led here is the one to report
+                throw e;
+            }
             connection.commit();
-            done = true;
+            connection.setAutoCommit(true);
+            isWhole = true;
             return result;
         } finally {
-            if (!done) {
-                rollback(connection);
+            if (!isWhole) {
+                discard.discard(connection);
             }
-            restore(connection);
         }
     }
 
-    private static void rollback(Connection connection) {
+    private static void begin(Connection connection) throws SQLException {
+        connection.setAutoCommit(false);
+        if (connection.getAutoCommit()) {
+            throw new SQLException("the connection did not begin a transaction", "25000");
+        }
+    }
+
+    private static boolean isRolledBack(Connection connection) {
         try {
             connection.rollback();
-        } catch (SQLException e) {
-            // The connection is broken; the failure that led here is the one to tell.
-        }
-    }
-
-    private static void restore(Connection connection) {
-        try {
             connection.setAutoCommit(true);
+            return true;
         } catch (SQLException e) {
-            // As above: the pool finds out for itself.
+            return false;
         }
     }
 }

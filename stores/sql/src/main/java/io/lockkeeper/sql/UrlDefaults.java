@@ -74,7 +74,9 @@ record UrlDefaults(
                         // MySQL, which has no such settings, reads the end as a comment.
                         "SET SESSION innodb_lock_wait_timeout = " + seconds(millis)
                                 + " /*M! , max_statement_time = " + millis / 1_000.0
-                                + ", idle_transaction_timeout = " + seconds(idleMillis) + " */",
+                                + ", idle_transaction_timeout = " + seconds(idleMillis) + " */"
+                                // From then on a row that has changed while one waited for it would be an error.
+                                + " /*M!110602 , innodb_snapshot_isolation = OFF */",
                         null,
                         null,
                         false);

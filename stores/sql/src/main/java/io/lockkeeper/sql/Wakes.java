@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** How waiters are woken: those of this store object directly, others by the server or by their own poll. */
 abstract class Wakes implements AutoCloseable {
@@ -45,6 +46,12 @@ abstract class Wakes implements AutoCloseable {
     /** It is queued. */
     void await(Claim claim) {}
 
+    /** It was asked about, and is queued behind that many others. */
+    void stands(Claim claim, int ahead) {}
+
+    /** That many queued claims have just been asked about, and those that were granted are known. */
+    void refreshed(int claims) {}
+
     /** It is not, or no longer. */
     void forget(Claim claim) {}
 
@@ -53,6 +60,11 @@ abstract class Wakes implements AutoCloseable {
 
     /** A latch is awaited. */
     void awaitLatch(String name, String client, long generation) {}
+
+    /** A connection that is there for waking, and has time for a step. */
+    Connections.@Nullable Spare spare() {
+        return null;
+    }
 
     Subscription listen(String client, Signals signals) {
         listeners.put(client, signals);

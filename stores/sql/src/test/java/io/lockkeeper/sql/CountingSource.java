@@ -7,10 +7,12 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
@@ -18,9 +20,27 @@ import javax.sql.DataSource;
 final class CountingSource implements DataSource {
     private final String url;
     private final Queue<String> executed = new ConcurrentLinkedQueue<>();
+    private final AtomicLong mostRows = new AtomicLong();
+    private final AtomicLong rowsRead = new AtomicLong();
+    private final AtomicLong plainStatements = new AtomicLong();
 
     CountingSource(String url) {
         this.url = url;
+    }
+
+    /** The largest number of rows that one statement changed. */
+    long mostRows() {
+        return mostRows.get();
+    }
+
+    /** How many statements that are not prepared have been made. */
+    long plainStatements() {
+        return plainStatements.get();
+    }
+
+    /** How many rows queries have given since the last call. */
+    long rowsRead() {
+        return rowsRead.getAndSet(0);
     }
 
     /** What has been executed since the last call: {@code auto} or {@code transaction}, and the text. */
@@ -34,15 +54,30 @@ final class CountingSource implements DataSource {
     public Connection getConnection() throws SQLException {
         Connection connection = DriverManager.getConnection(url);
         return proxy(Connection.class, connection, (method, arguments, result) -> {
+            if (method.equals("createStatement")) {
+                plainStatements.incrementAndGet();
+            }
             if (method.equals("prepareStatement") && result instanceof PreparedStatement statement) {
                 return proxy(PreparedStatement.class, statement, (name, a, r) -> {
+                    if (r instanceof Integer rows) {
+                        mostRows.accumulateAndGet(rows, Math::max);
+                    }
                     if (name.startsWith("execute")) {
                         executed.add((connection.getAutoCommit() ? "auto: " : "transaction: ") + arguments[0]);
                     }
-                    return r;
+                    return r instanceof ResultSet rows ? counted(rows) : r;
                 });
             }
             return result;
+        });
+    }
+
+    private ResultSet counted(ResultSet rows) {
+        return proxy(ResultSet.class, rows, (name, a, r) -> {
+            if (name.equals("next") && Boolean.TRUE.equals(r)) {
+                rowsRead.incrementAndGet();
+            }
+            return r;
         });
     }
 

@@ -183,29 +183,35 @@ class FileHazardsTest {
     }
 
     @Test
-    void aFolderOfSocketsThatOthersCanWriteToIsNotUsed() throws Exception {
-        for (String mode : List.of("rwxrwxrwx", "rwx-w----", "a link")) {
-            Path file = folder.resolve(mode.replace(' ', '-') + ".db");
-            Lockkeeper.connect("file:" + file).close();
-            Path sockets = folder.resolve(file.getFileName() + ".wake");
-            if (Files.exists(sockets)) {
-                Files.delete(sockets);
+    void aFolderOfSocketsThatOthersCanWriteToIsClosedToThem() throws Exception {
+        for (String mode : List.of("rwxrwxrwx", "rwx-w----")) {
+            Path file = folder.resolve(mode + ".db");
+            Path sockets = folder.resolve(mode + ".db.wake");
+            Files.setPosixFilePermissions(Files.createDirectory(sockets), PosixFilePermissions.fromString(mode));
+            try (Lockkeeper keeper = Lockkeeper.connect("file:" + file);
+                    Lease lease = keeper.lock("x").acquire()) {
+                await().until(() -> files(sockets, "").size() == 1);
+                assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sockets)))
+                        .isEqualTo("rwx------");
+                assertThat(lease.isValid()).isTrue();
             }
-            if (mode.equals("a link")) {
-                Files.createSymbolicLink(sockets, Files.createDirectory(folder.resolve("elsewhere")));
-            } else {
-                Files.setPosixFilePermissions(Files.createDirectory(sockets), PosixFilePermissions.fromString(mode));
-            }
+        }
+    }
+
+    @Test
+    void aFolderOfSocketsThatIsALinkIsNotUsed() throws Exception {
+        Path file = folder.resolve("locks.db");
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path sockets = Files.createSymbolicLink(folder.resolve("locks.db.wake"), elsewhere);
+        try (Lockkeeper one = Lockkeeper.connect("file:" + file);
+                Lockkeeper two = Lockkeeper.connect("file:" + file)) {
             assertThat(Mailboxes.isSafe(sockets)).isFalse();
-            try (Lockkeeper one = Lockkeeper.connect("file:" + file);
-                    Lockkeeper two = Lockkeeper.connect("file:" + file)) {
-                Lease held = one.lock("x").acquire();
-                CompletableFuture<Lease> waiting = two.lock("x").acquireAsync();
-                await().until(() -> one.inspector().inspect("x").orElseThrow().waiters() == 1);
-                held.close();
-                waiting.get(30, SECONDS).close(); // by the poll
-                assertThat(files(sockets, "")).isEmpty();
-            }
+            Lease held = one.lock("x").acquire();
+            CompletableFuture<Lease> waiting = two.lock("x").acquireAsync();
+            await().until(() -> one.inspector().inspect("x").orElseThrow().waiters() == 1);
+            held.close();
+            waiting.get(30, SECONDS).close(); // by the poll
+            assertThat(files(elsewhere, "")).isEmpty();
         }
     }
 

@@ -203,23 +203,6 @@ class FileStoreTest {
     }
 
     @Test
-    void aFileRemovedWhileInUseIsALostStore() throws Exception {
-        Path file = folder.resolve("locks.db");
-        CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
-        try (Lockkeeper keeper = connect(file)) {
-            Lease lease = keeper.lock("x", LockOptions.defaults().lease(Duration.ofSeconds(2)))
-                    .acquire()
-                    .onLost(loss::complete);
-            Files.delete(file);
-            assertThat(loss.get(10, SECONDS).reason()).isEqualTo(LeaseLost.Reason.STORE_UNREACHABLE);
-            assertThat(lease.isValid()).isFalse();
-            assertThatThrownBy(() -> keeper.lock("y").tryAcquire())
-                    .isInstanceOf(StoreUnavailableException.class)
-                    .hasMessageContaining("removed or replaced");
-        }
-    }
-
-    @Test
     void whatCannotBeAFileIsSaidClearly() throws Exception {
         Path plain = Files.createFile(folder.resolve("plain"));
         assertThatThrownBy(() -> connect(plain.resolve("locks.db")))
@@ -257,13 +240,44 @@ class FileStoreTest {
     }
 
     @Test
-    void pathsMayBeWrittenInSeveralWays() {
-        String home = System.getProperty("user.home");
+    void pathsMayBeWrittenInSeveralWays() throws Exception {
+        String variable = System.getenv("HOME");
+        String home = variable != null ? variable : System.getProperty("user.home");
         assertThat(FileProvider.path("/a/b")).hasToString("/a/b");
         assertThat(FileProvider.path("///a/b")).hasToString("/a/b");
         assertThat(FileProvider.path("~/b")).isEqualTo(Path.of(home, "b"));
         assertThat(FileProvider.path("b/../c")).isEqualTo(Path.of("c").toAbsolutePath());
         assertThatThrownBy(() -> FileProvider.path("//host/b")).isInstanceOf(IllegalArgumentException.class);
+        assertThat(FileProvider.path("/a/my locks+%25.db")).hasToString("/a/my locks+%.db");
+        assertThatThrownBy(() -> FileProvider.path("/a/100%.db"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("%25");
+        Path blank = folder.resolve("my locks.db");
+        assertThat(FileProvider.path(blank.toUri().toString().substring("file:".length())))
+                .isEqualTo(blank.toAbsolutePath());
+        Files.createFile(folder.resolve("my%20locks.db"));
+        assertThatThrownBy(() -> FileProvider.path(folder + "/my%20locks.db"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a file of just that name");
+    }
+
+    @Test
+    void aFileWithTwoNamesIsRefused() throws Exception {
+        Path file = folder.resolve("one.db");
+        Path link = folder.resolve("other.db");
+        try (Lockkeeper keeper = Lockkeeper.connect("file:" + file)) {
+            assertThat(keeper.lock("x").tryAcquire()).isPresent();
+            Files.createLink(link, file);
+            for (Path each : List.of(file, link)) {
+                assertThatThrownBy(() -> Lockkeeper.connect("file:" + each))
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("hard links");
+            }
+            Files.delete(link);
+            try (Lockkeeper other = Lockkeeper.connect("file:" + file)) {
+                assertThat(other.lock("x").tryAcquire()).isEmpty();
+            }
+        }
     }
 
     @Test

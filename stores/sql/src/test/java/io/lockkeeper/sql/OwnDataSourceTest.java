@@ -125,4 +125,31 @@ class OwnDataSourceTest {
             TimeZone.setDefault(before);
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStoreThatNobodyUsesAnyMoreHoldsNoConnection(Db db) throws Exception {
+        try (HikariDataSource pool = pool(db, 6, true);
+                SqlStore store = store(pool)) {
+            for (int i = 0; i < 3; i++) {
+                try (Lockkeeper second = keeper(store)) {
+                    try (Lockkeeper first = keeper(store)) {
+                        first.lock("a").acquire().close();
+                        second.lock("a").acquire().close();
+                    }
+                    assertThat(pool.getHikariPoolMXBean().getActiveConnections())
+                            .as("kept for the other")
+                            .isPositive();
+                    assertThat(second.lock("a").tryAcquire()).isPresent();
+                }
+                Spi.await(
+                        "all have been given back",
+                        () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+            }
+            assertThat(store.connections.<Boolean>renewal(connection -> !connection.isClosed()))
+                    .as("a renewal borrows one")
+                    .isTrue();
+            Spi.await("it has been given back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        }
+    }
 }

@@ -12,8 +12,8 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.testservers.LocalServer;
 import io.lockkeeper.testservers.PostgresServer;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import io.lockkeeper.testservers.SecretSearch;
+import io.lockkeeper.testservers.TcpProxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -22,6 +22,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Faults of PostgreSQL, and what only PostgreSQL has. */
@@ -83,9 +85,7 @@ class PostgresFaultsTest extends ServerFaults {
             try {
                 Throwable failure = catchThrowable(() -> keeper.lock("secret").tryAcquire());
                 assertThat(failure).isInstanceOf(StoreUnavailableException.class);
-                StringWriter all = new StringWriter();
-                failure.printStackTrace(new PrintWriter(all));
-                assertThat(all.toString()).doesNotContain("hunter2");
+                assertThat(SecretSearch.text(failure)).doesNotContain("hunter2");
                 assertThat(keeper.toString()).doesNotContain("hunter2");
             } finally {
                 server().restart();
@@ -156,6 +156,66 @@ class PostgresFaultsTest extends ServerFaults {
                 ResultSet row = s.executeQuery("SHOW synchronous_commit")) {
             row.next();
             return row.getString(1);
+        }
+    }
+
+    /** The pool alone would try once in 5 s by then. */
+    @Test
+    void aServerThatWasAwayForLongIsTriedSeveralTimesASecond() throws Exception {
+        AtomicBoolean stopped = new AtomicBoolean();
+        AtomicReference<Throwable> last = new AtomicReference<>();
+        try (TcpProxy proxy = TcpProxy.to(server().port());
+                SqlStore store = open(url(proxy.port()), "1s")) {
+            store.time(store);
+            server().kill();
+            Thread steps = new Thread(() -> {
+                while (!stopped.get()) {
+                    try {
+                        store.time(store);
+                    } catch (StoreUnavailableException e) {
+                        last.set(e);
+                    }
+                }
+            });
+            steps.start();
+            try {
+                TimeUnit.SECONDS.sleep(12);
+                long tried = proxy.connections();
+                await("it is tried again", () -> proxy.connections() > tried + 10);
+                await("it fails", () -> last.get() != null);
+                assertThat(last.get())
+                        .hasMessageStartingWith("the database at 127.0.0.1:" + proxy.port() + " cannot be reached (08");
+            } finally {
+                server().restart();
+                stopped.set(true);
+                steps.join(TimeUnit.SECONDS.toMillis(40));
+            }
+            await("steps succeed", () -> {
+                try {
+                    return store.time(store).micros() > 0;
+                } catch (StoreUnavailableException e) {
+                    return false;
+                }
+            });
+        }
+    }
+
+    @Test
+    void aServerThatGoesAwayLaterIsNamedWithTheReason() throws Exception {
+        try {
+            try (SqlStore store = open(url(server().port()), "500ms")) {
+                store.time(store);
+                server().kill();
+                await("the reason is told", () -> {
+                    Throwable failure = catchThrowable(() -> store.time(store));
+                    return failure != null
+                            && failure.getMessage()
+                                    .equals("the database at 127.0.0.1:" + server().port()
+                                            + " cannot be reached (08001): Connection refused");
+                });
+            } // while the pool tries to connect
+        } finally {
+            server().restart();
         }
     }
 }

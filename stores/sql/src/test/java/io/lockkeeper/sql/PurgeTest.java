@@ -46,4 +46,15 @@ class PurgeTest {
             Spi.awaitPurged(two, 0);
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStoreThatIsClosedMeanwhileIsNoReasonToWarn(Db db) {
+        try (LogTap log = new LogTap()) {
+            SqlStore store = Db.open(db.freshUrl());
+            store.close();
+            store.purgeOrWarn(Duration.ZERO); // as if it had begun just before
+            assertThat(log.warnings("could not forget idle names")).isEmpty();
+        }
+    }
 }

@@ -119,9 +119,10 @@ class SqlLocksTest {
         }
     }
 
-    @Test
-    void aTransactionThatWouldSeeWhatWasBeforeIsRefused() throws Exception {
-        try (Connection connection = begin(Db.POSTGRESQL)) {
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "H2"})
+    void aTransactionThatWouldSeeWhatWasBeforeIsRefused(Db db) throws Exception {
+        try (Connection connection = begin(db)) {
             for (int level : new int[] {Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE}) {
                 connection.setTransactionIsolation(level);
                 assertThatThrownBy(() -> SqlLocks.inTransaction(connection, "a"))

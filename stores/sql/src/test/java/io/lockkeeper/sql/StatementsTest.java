@@ -70,7 +70,9 @@ class StatementsTest {
     @EnumSource
     void readersPermitsAndWaitersAreRenewedWithAFewStatementsForAll(Db db) {
         CountingSource source = new CountingSource(db.url());
-        try (SqlStore store = SqlStore.of(source, SqlOptions.defaults().tablePrefix(Db.freshPrefix()))) {
+        SqlOptions options =
+                SqlOptions.defaults().tablePrefix(Db.freshPrefix()).operationTimeout(Duration.ofSeconds(5));
+        try (SqlStore store = SqlStore.of(source, options)) {
             List<Renewals.Hold> holds = new ArrayList<>();
             List<Claim> queued = new ArrayList<>();
             for (int i = 0; i < 15; i++) {
@@ -91,8 +93,9 @@ class StatementsTest {
                 assertThat(renewal.queued()).hasSize(45).hasOnlyElementsOfType(Answer.Queued.class);
                 // First holders; then lock the names, load their claims, and write back holds and places. PostgreSQL
                 // reads
-                // in one trip and writes in one.
-                assertThat(steps(source)).hasSize(db == Db.MARIADB ? 6 : db == Db.POSTGRESQL ? 3 : 5);
+                // in one trip and writes in one. MariaDB and SQLite keep places with two statements of their own.
+                int most = db == Db.MARIADB ? 7 : db == Db.SQLITE ? 6 : db == Db.POSTGRESQL ? 3 : 5;
+                assertThat(steps(source)).hasSize(most);
             }
         }
     }

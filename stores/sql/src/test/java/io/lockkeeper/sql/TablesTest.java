@@ -273,4 +273,19 @@ class TablesTest {
             assertThat(connection.isValid(5)).isTrue();
         }
     }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
+    void aSchemaThatIsMissingIsToldAtOnce(Db db) {
+        CountingSource source = new CountingSource(db.url());
+        assertThatThrownBy(() -> SqlStore.of(source, SqlOptions.defaults().schema("nosuch")))
+                .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
+                        .isFalse())
+                .hasMessageStartingWith(
+                        "the schema " + Dialect.of(db.product()).quoted("nosuch") + ", in which the tables")
+                .hasMessageContaining("lockkeeper.schema");
+        assertThat(source.plainStatements())
+                .as("not tried again, as where clients collide")
+                .isLessThan(5);
+    }
 }

@@ -9,12 +9,12 @@ import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import io.lockkeeper.testservers.SecretSearch;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code jdbc:} URLs. */
@@ -86,9 +86,7 @@ class UrlTest {
     void noSecretIsTold(String url) {
         Throwable failure = catchThrowable(() -> Lockkeeper.connect(url));
         assertThat(failure).isInstanceOfAny(IllegalArgumentException.class, StoreUnavailableException.class);
-        StringWriter all = new StringWriter();
-        failure.printStackTrace(new PrintWriter(all));
-        assertThat(all.toString()).doesNotContain("hunter2");
+        assertThat(SecretSearch.text(failure)).doesNotContain("hunter2");
     }
 
     @ParameterizedTest
@@ -107,11 +105,33 @@ class UrlTest {
                 .hasMessageContaining("lockkeeper.durability");
     }
 
-    @Test
-    void aMissingDriverSaysWhatToAdd() {
-        assertThatThrownBy(() -> Lockkeeper.connect("jdbc:oracle:thin:@host"))
+    @ParameterizedTest
+    @CsvSource({
+        "mysql, com.mysql:mysql-connector-j",
+        "MySQL, com.mysql:mysql-connector-j",
+        "mariadb, org.mariadb.jdbc:mariadb-java-client",
+        "postgresql, org.postgresql:postgresql",
+        "sqlite, org.xerial:sqlite-jdbc",
+        "h2, com.h2database:h2"
+    })
+    void aMissingDriverSaysWhatToAdd(String database, String artifact) {
+        assertThat(Drivers.missing(database))
+                .isEqualTo("no JDBC driver for jdbc:" + database + ": is on the path; add " + artifact);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:oracle:thin:@host",
+                "jdbc:sqlserver://host:1433;databaseName=db;user=me;password=hunter2",
+                "jdbc:db2://host:50000/db",
+                "jdbc:nosuch://host/db"
+            })
+    void aDatabaseThatIsNotSupportedIsSaidToBe(String url) {
+        assertThatThrownBy(() -> Lockkeeper.connect(url))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("jdbc:oracle");
+                .hasMessage(url.substring(0, url.indexOf(':', 5))
+                        + ": is not supported; supported are jdbc: URLs of h2, mariadb, mysql, postgresql, sqlite");
     }
 
     @Test

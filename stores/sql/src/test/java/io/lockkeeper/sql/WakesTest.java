@@ -9,9 +9,7 @@ import io.lockkeeper.Lockkeeper;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -49,6 +47,7 @@ class WakesTest {
                 Lockkeeper same = keeper(here);
                 Lockkeeper other = keeper(there)) {
             LockOptions fair = LockOptions.defaults().fair(true);
+            source.taken(); // each listener has tried it once
             for (int i = 0; i < 10; i++) {
                 one.lock("a", fair).acquire().close();
                 one.readWriteLock("b").readLock().acquire().close();
@@ -124,17 +123,6 @@ class WakesTest {
         }
     }
 
-    @Test
-    void pausesAreJittered() {
-        try (SqlStore store = Db.open(Db.MARIADB.freshUrl())) {
-            Set<Long> pauses = new HashSet<>();
-            for (int i = 0; i < 100; i++) {
-                pauses.add(((Poll) store.wakes).pause());
-            }
-            assertThat(pauses).hasSizeGreaterThan(90).allMatch(nanos -> nanos >= 5_000_000 && nanos <= 25_000_000);
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 50})
     void waitingForAFileLooksFewTimesASecond(int waiting) throws Exception { // so that it costs hardly any CPU
@@ -143,8 +131,10 @@ class WakesTest {
         try (SqlStore holding = FileProvider.open(file, timeout, false);
                 SqlStore store = FileProvider.open(file, timeout, false)) {
             long looks = looksWhile(waiting, holding, store, Duration.ofSeconds(3));
-            // A rest is 200 to 400 ms; some looks more for what came before the sockets were there.
-            assertThat(looks).isBetween(1L, 3_000L / 200 + 40);
+            // A rest is 200 to 400 ms; some looks more for what came before the sockets were there; none for what the
+            // client has just
+            // asked itself.
+            assertThat(looks).isLessThanOrEqualTo(3_000L / 200 + 40);
         }
     }
 }

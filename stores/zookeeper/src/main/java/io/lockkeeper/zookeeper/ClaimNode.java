@@ -51,9 +51,13 @@ record ClaimNode(String name, Mode mode, int permits, int limit, String id, Stri
                 return Optional.empty();
             }
         }
-        long place = parts.length > 5 ? Long.parseUnsignedLong(parts[5], 16) : 0;
-        return Optional.of(new ClaimNode(
-                name, mode, Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), parts[3], parts[4], place));
+        try {
+            long place = parts.length > 5 ? Long.parseUnsignedLong(parts[5], 16) : 0;
+            return Optional.of(new ClaimNode(
+                    name, mode, Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), parts[3], parts[4], place));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
     }
 
     /** Whether the number cannot be trusted to tell the order: the counter has come to its end. */

@@ -9,12 +9,12 @@ import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Ticker;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
@@ -29,15 +29,24 @@ final class Desk {
     /** More names than these are not remembered to be in use by others. */
     private static final int BUSY_AT_MOST = 10_000;
 
+    /** The server's default limit of a message is 1 MiB; the rest is for what else the session has. */
+    static final long MOST_RESERVED = 750_000;
+
+    /** What a path takes beside the name's and the claim's own text. */
+    private static final int BESIDE_PATH = 32;
+
     final Ticker ticker;
     final Layout layout;
     final Names names;
-    final Watches watches = new Watches();
     final Memory<Boolean> memory = new Memory<>(this::time);
     final Map<ClaimId, Entry> entries = new ConcurrentHashMap<>();
 
+    /** Holds that were broken, with the time at which their leases would have ended. */
+    private final Map<ClaimId, Long> broken = new ConcurrentHashMap<>(0);
+
     private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
+    private final AtomicLong reserved = new AtomicLong();
     private volatile @Nullable Worker worker;
 
     Desk(Ticker ticker, Layout layout) {
@@ -48,7 +57,6 @@ final class Desk {
 
     void worker(Worker w) {
         worker = w;
-        watches.listener(w::look);
     }
 
     /**
@@ -73,8 +81,15 @@ final class Desk {
         listeners.remove(client, signals);
     }
 
-    Collection<Signals> listeners() {
-        return listeners.values();
+    /** Tells everybody who listens; whoever throws is in the way of no other. */
+    void tellAll(Consumer<Signals> what) {
+        for (Signals signals : listeners.values()) {
+            try {
+                what.accept(signals);
+            } catch (Throwable e) {
+                Failures.log("a listener failed", e);
+            }
+        }
     }
 
     void tell(String client, Consumer<Signals> what) {
@@ -106,6 +121,11 @@ final class Desk {
     /** Sets when an entry ends by itself. */
     void endsAt(Entry entry, long at) {
         entry.endsAt = at;
+        wakeBy(at);
+    }
+
+    /** Something is to be done at this time, or before. */
+    void wakeBy(long at) {
         Worker w = worker;
         if (w != null) {
             w.wakeBy(at);
@@ -114,10 +134,39 @@ final class Desk {
 
     /** Has a look at an entry made, soon and elsewhere. */
     void lookLater(Entry entry) {
+        changed(entry, null, 0);
+    }
+
+    /** See {@link Watches.Listener}. */
+    void changed(Entry entry, @Nullable String deleted, long disconnects) {
         Worker w = worker;
         if (w != null) {
-            w.look(entry, null);
+            w.look(entry, deleted, disconnects);
         }
+    }
+
+    /**
+     * Takes a share of what one session may have. When a session ends, the ensemble handles the paths of all its nodes in one
+     * message, and an ensemble that cannot send it stops serving anybody.
+     *
+     * @throws StoreUnavailableException when there is no room
+     */
+    void reserve(Entry entry) {
+        int needed = entry.parent.length()
+                + ClaimNode.prefix(entry.claim.id(), entry.claim.terms()).length()
+                + BESIDE_PATH;
+        long all = reserved.addAndGet(needed);
+        if (all > MOST_RESERVED) {
+            reserved.addAndGet(-needed);
+            throw StoreUnavailableException.lasting(
+                    "this client has " + entries.size()
+                            + " holds and waiters in its ZooKeeper session, whose paths take "
+                            + (all - needed) + " bytes; more than " + MOST_RESERVED
+                            + " in one session would endanger the ensemble. Spread them over several keepers: each has"
+                            + " its own session",
+                    null);
+        }
+        entry.reserved.set(needed);
     }
 
     /** Forgets an entry; its id is refused from now on if a copy of it may be on its way. */
@@ -132,16 +181,30 @@ final class Desk {
     void forget(Entry entry) {
         entry.state = Entry.State.ENDED;
         entries.remove(entry.claim.id(), entry);
-        watches.await(entry, List.of());
+        reserved.addAndGet(-entry.reserved.getAndSet(0));
+        Session session = entry.session;
+        if (session != null) {
+            session.watches.await(entry, List.of());
+        }
     }
 
     /** Forgets a hold that has ended without a release, and tells. */
     void lost(Entry entry, Reason reason) {
         boolean held = entry.state == Entry.State.GRANTED;
         drop(entry);
+        if (reason == Reason.BROKEN) {
+            broken.values().removeIf(until -> until <= ticker.nanos());
+            broken.put(entry.claim.id(), entry.endsAt);
+        }
         if (held) {
             tell(entry.claim.id().client(), s -> s.lost(entry.claim.id(), reason));
         }
+    }
+
+    /** Whether this hold was broken at once, as long as its lease would have lasted. */
+    boolean wasBroken(ClaimId id) {
+        Long until = broken.get(id);
+        return until != null && until > ticker.nanos();
     }
 
     Answer.Granted granted(Entry entry) {
@@ -172,6 +235,10 @@ final class Desk {
         if (pending == null) {
             return true;
         }
+        if (!pending.isDone() && session.isStuck()) {
+            // Its answer may not come for long; what is sent from now on is carried out after it, if it is at all.
+            return reread(entry, session);
+        }
         Reply reply;
         try {
             reply = session.await(pending, "claim");
@@ -199,21 +266,29 @@ final class Desk {
         return ((OpResult.SetDataResult) last).getStat();
     }
 
-    /** Learns what others have written to the entry's node; false when it has gone. */
+    /**
+     * Learns what others have written to the entry's node; false when it has gone. Text that is not ours takes the node away from
+     * its holder as a break does.
+     */
     boolean reread(Entry entry, Session session) {
         entry.pending = null;
-        Names.Seen seen = names.read(session, entry.path()).orElse(null);
-        if (seen == null) {
+        Reply reply = session.await(session.read(entry.path(), null), "claim");
+        if (!reply.isOk()) {
             return false;
         }
-        entry.version = seen.stat().getVersion();
-        if (seen.data().isRecalled()) {
-            entry.data = entry.data.recalled(seen.data().recalled(), seen.data().lease());
-            entry.hasMarker = seen.data().recalled() > 0;
+        entry.version = reply.theStat().getVersion();
+        NodeData said = NodeData.read(reply.text()).orElse(null);
+        if (said != null && said.isRecalled()) {
+            entry.data = entry.data.recalled(said.recalled(), said.lease());
+            entry.hasMarker = said.recalled() > 0;
             entry.recalled = true;
-        } else {
-            entry.hasMarker = session.await(session.exists(entry.marker(), null), "lock-delay")
-                    .isOk();
+            return true;
+        }
+        entry.hasMarker = session.await(session.exists(entry.marker(), null), "lock-delay")
+                .isOk();
+        if (said == null) {
+            entry.data = entry.data.recalled(entry.hasMarker ? entry.data.lockDelay() : 0, entry.data.lease());
+            entry.recalled = true;
         }
         return true;
     }

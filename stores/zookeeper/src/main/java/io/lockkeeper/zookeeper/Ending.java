@@ -123,9 +123,11 @@ final class Ending {
      * @return false when it had gone
      */
     boolean remove(Entry entry, Session session, boolean overdue) {
-        if (!desk.settle(entry, session)) {
+        // Where the answer to a downgrade is missing, another node may be in its place, or come into it.
+        if (entry.mayBeShared ? !resolve(entry, session) : !desk.settle(entry, session)) {
             return false;
         }
+        entry.mayBeShared = false;
         for (int i = 0; i < ATTEMPTS; i++) {
             NodeData data = entry.data;
             long delay = overdue ? Names.delayAfter(data) : Math.max(0, data.recalled());
@@ -276,6 +278,7 @@ final class Ending {
         NodeData data = entry.data
                 .as(entry.data.state(), left, entry.data.kept())
                 .withTokens(grant.token() + 1, Math.max(1, grant.block() - 1), entry.data.since());
+        entry.mayBeShared = true;
         Reply reply = session.await(
                 session.multi(List.of(
                         session.checkFence(),
@@ -290,6 +293,7 @@ final class Ending {
         if (!reply.isOk()) {
             return isShared(entry, session); // an earlier copy of this step may have done it
         }
+        entry.mayBeShared = false;
         entry.node = ClaimNode.parse(name).orElseThrow();
         entry.version = 0;
         entry.data = data;

@@ -6,7 +6,6 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Terms;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -84,6 +83,9 @@ final class Entering {
             }
         }
         entry.session = session;
+        if (entry.reserved.get() == 0) {
+            desk.reserve(entry);
+        }
         return enter(entry, session);
     }
 
@@ -93,7 +95,7 @@ final class Entering {
             desk.drop(entry);
             return desk.refused(Answer.Why.GONE, "");
         }
-        return looking.look(entry, session, null);
+        return looking.look(entry, session);
     }
 
     private Answer enter(Entry entry, Session session) {
@@ -118,7 +120,7 @@ final class Entering {
                 Reply reply = outcome(entry, session, joined);
                 if (reply.isOk()) {
                     queued(entry, reply);
-                    return looking.look(entry, session, listed);
+                    return looking.enter(entry, session, listed);
                 }
                 alone = !putRight(reply, entry, session);
             }
@@ -129,7 +131,7 @@ final class Entering {
     /** Claims a name that nobody uses. */
     private Reply alone(Entry entry, Session session) {
         Terms terms = entry.claim.terms();
-        NodeData data = NodeData.of(terms, NodeData.State.GRANTED);
+        NodeData data = NodeData.of(terms, NodeData.State.GRANTED, session.keeps(terms.lease()));
         List<Op> ops = new ArrayList<>(5);
         ops.add(session.checkFence());
         ops.add(Op.create(entry.parent, NAME_DATA, session.acl(), CreateMode.CONTAINER));
@@ -151,13 +153,13 @@ final class Entering {
 
     /** What puts the claim behind those that are there. */
     private static List<Op> join(Entry entry, Session session) {
-        NodeData data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED);
+        NodeData data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED, false);
         return List.of(session.checkFence(), create(entry, data, session), Op.setData(entry.parent, NAME_DATA, -1));
     }
 
     private void queued(Entry entry, Reply reply) {
         made(entry, reply, 1);
-        entry.data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED);
+        entry.data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED, false);
         entry.state = Entry.State.QUEUED;
         desk.endsAt(entry, entry.sent + entry.claim.terms().patience().toNanos());
     }
@@ -170,7 +172,21 @@ final class Entering {
     private CompletableFuture<Reply> send(Entry entry, Session session, List<Op> ops) {
         entry.unknown = true;
         entry.sent = desk.ticker.nanos();
-        return session.multi(ops);
+        boolean sent = false;
+        try {
+            CompletableFuture<Reply> reply = session.multi(ops);
+            sent = true;
+            return reply;
+        } finally {
+            if (!sent) {
+                lookForItLater(entry);
+            }
+        }
+    }
+
+    /** Whoever made the claim withdraws it; should that fail, too, we look for it then. */
+    private void lookForItLater(Entry entry) {
+        desk.endsAt(entry, desk.ticker.nanos() + entry.claim.terms().lease().toNanos());
     }
 
     private Reply outcome(Entry entry, Session session, CompletableFuture<Reply> sent) {
@@ -181,9 +197,7 @@ final class Entering {
             boolean refused = sent.isDone() && !Failures.isUnknown(sent.join().code());
             entry.unknown = !refused;
             if (!refused) {
-                // Whoever made the claim withdraws it; should that fail, too, we look for it then.
-                Duration lease = entry.claim.terms().lease();
-                desk.endsAt(entry, desk.ticker.nanos() + lease.toNanos());
+                lookForItLater(entry);
             }
             throw e;
         }

@@ -3,7 +3,9 @@ package io.lockkeeper.zookeeper;
 
 import io.lockkeeper.spi.Claim;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -33,13 +35,15 @@ final class Entry {
 
     volatile @Nullable Session session;
 
+    volatile @Nullable ClaimNode node;
+
     // Guarded by the lock.
 
     /** Whether a copy was sent whose outcome we do not know. */
     boolean unknown;
 
-    @Nullable
-    ClaimNode node;
+    /** Whether a downgrade was sent whose outcome we do not know. */
+    boolean mayBeShared;
 
     long czxid;
     int version;
@@ -62,13 +66,28 @@ final class Entry {
     @Nullable
     String lastBefore;
 
+    /** How many disconnects there were before that node was read: after another, its deletion lets nobody in. */
+    long lastBeforeSince;
+
     /** The nodes that it waits for; see {@link Watches}. */
-    List<String> awaited = List.of();
+    Set<String> awaited = Set.of();
+
+    /** The listing that said last that it has to wait; see {@link Listing#changed}. */
+    long listed;
+
+    /** What that listing said: how many wait before it, who is in front, and whether the name was closed to all. */
+    int ahead;
+
+    List<String> front = List.of();
+    boolean closed;
+
+    /** How much of what a session may have it has taken; see {@link Desk#reserve}. */
+    final AtomicInteger reserved = new AtomicInteger();
 
     Entry(Claim claim, String parent) {
         this.claim = claim;
         this.parent = parent;
-        this.data = NodeData.of(claim.terms(), NodeData.State.QUEUED);
+        this.data = NodeData.of(claim.terms(), NodeData.State.QUEUED, false);
     }
 
     /**
@@ -87,10 +106,11 @@ final class Entry {
     }
 
     ClaimNode theNode() {
-        if (node == null) {
+        ClaimNode known = node;
+        if (known == null) {
             throw new IllegalStateException("a claim without a node");
         }
-        return node;
+        return known;
     }
 
     String marker() {

@@ -7,7 +7,18 @@ import org.apache.zookeeper.KeeperException.Code;
 
 /** What a step that the server did not carry out means to the keeper. */
 final class Failures {
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.zookeeper");
+
     private Failures() {}
+
+    /** Logs what should not have happened on a thread that must go on, whatever the log's own code throws. */
+    static void log(String what, Throwable e) {
+        try {
+            LOG.log(System.Logger.Level.ERROR, what, e);
+        } catch (Throwable again) {
+            // there is nobody left to tell
+        }
+    }
 
     /** Says what went wrong; asking again cures neither refused credentials nor refused rights. */
     static StoreUnavailableException of(Code code, String what) {

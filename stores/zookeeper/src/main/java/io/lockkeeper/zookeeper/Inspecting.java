@@ -4,6 +4,7 @@ package io.lockkeeper.zookeeper;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Terms;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +25,7 @@ final class Inspecting {
 
     private final Desk desk;
     private final Mail mail;
+    private final Damaged damaged = new Damaged();
 
     Inspecting(Desk desk, Mail mail) {
         this.desk = desk;
@@ -31,7 +33,7 @@ final class Inspecting {
     }
 
     /** A holder, with what its node says. */
-    private record Holder(ClaimNode node, Names.Seen seen, long endsIn) {
+    private record Holder(ClaimNode node, Names.Seen seen, long endsIn, long shown) {
         boolean covers(long token) {
             long first = seen.data().token(seen.stat().getCzxid());
             return token >= first && token - first < seen.data().block();
@@ -71,7 +73,7 @@ final class Inspecting {
                     holder.token(),
                     holder.node.permits(),
                     Instant.ofEpochMilli(Looking.since(holder.seen)),
-                    Duration.ofNanos(Math.max(1, holder.endsIn))));
+                    Duration.ofNanos(Math.max(1, holder.shown))));
         }
         return Optional.of(new LockInfo(
                 name,
@@ -105,7 +107,8 @@ final class Inspecting {
                 overdue++;
                 closedAfter = Math.max(closedAfter, left + Names.delayAfter(seen.data()) * 1_000_000);
             } else {
-                holders.add(new Holder(node, seen, left == Names.NEVER ? lasts(seen.data()) : left));
+                long lasts = left == Names.NEVER ? lasts(seen.data()) : left;
+                holders.add(new Holder(node, seen, lasts, shown(session, seen, lasts)));
             }
         }
         return Optional.of(new View(listing, holders, overdue, closedAfter));
@@ -116,28 +119,49 @@ final class Inspecting {
         return (data.state() == NodeData.State.GRANTED ? data.lease() : Math.min(first, data.lease())) * 1_000_000;
     }
 
+    /** What people are told: a hold that its session keeps has been renewed within a third of its lease, or is fixed. */
+    private long shown(Session session, Names.Seen seen, long lasts) {
+        return seen.data().kept() ? Math.max(desk.names.leftOf(session, seen), lasts / 3 * 2) : lasts;
+    }
+
     List<LockInfo> list(String prefix, int limit, Session session) {
         session.await(session.sync(), "look");
         Reply buckets = session.await(session.children(desk.layout.names()), "list");
-        List<CompletableFuture<Reply>> listed = new ArrayList<>();
+        Map<String, CompletableFuture<Reply>> listed = new LinkedHashMap<>();
         for (String bucket : buckets.children()) {
-            listed.add(session.children(desk.layout.names() + "/" + bucket));
+            String path = desk.layout.names() + "/" + bucket;
+            listed.put(path, session.children(path));
         }
         List<String> names = new ArrayList<>();
-        for (CompletableFuture<Reply> bucket : listed) {
-            for (String encoded : session.await(bucket, "list").children()) {
-                String name = Layout.decode(encoded);
-                if (name.startsWith(prefix)) {
+        listed.forEach((bucket, asked) -> {
+            for (String child : session.await(asked, "list").children()) {
+                String path = bucket + "/" + child;
+                String name = desk.layout.nameOf(path).orElse(null);
+                if (name == null) {
+                    damaged.skipped(path);
+                } else if (name.startsWith(prefix)) {
                     names.add(name);
                 }
             }
-        }
+        });
         return names.stream()
                 .sorted()
-                .map(name -> describe(name, session))
+                .map(name -> describeUnlessDamaged(name, session))
                 .flatMap(Optional::stream)
                 .limit(limit)
                 .toList();
+    }
+
+    private Optional<LockInfo> describeUnlessDamaged(String name, Session session) {
+        try {
+            return describe(name, session);
+        } catch (StoreUnavailableException e) {
+            if (!Damaged.isCauseOf(e)) {
+                throw e;
+            }
+            damaged.skipped(desk.layout.name(name));
+            return Optional.empty();
+        }
     }
 
     boolean check(Sequencer sequencer, Session session) {

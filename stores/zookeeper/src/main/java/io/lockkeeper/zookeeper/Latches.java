@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
@@ -34,6 +35,9 @@ final class Latches {
 
     /** The generation that a count-down was first meant for: should that be over, so is the count-down. */
     private final Memory<Long> meant;
+
+    /** Which watches there are, and until when somebody wants to be told. */
+    private final Map<Awaiting, Long> watched = new ConcurrentHashMap<>();
 
     /** A latch as it was read. */
     private record Read(long count, long generation, Map<String, Long> steps, int version, boolean exists) {
@@ -64,10 +68,47 @@ final class Latches {
             return change(step, down.id(), down.deadline(), path, session);
         }
         session.await(session.sync(), "latch");
-        if (step instanceof LatchStep.Watch watch) {
-            session.await(session.exists(path + "/x", new Awaiting(desk, watch.client(), watch.name())), "latch");
+        return step instanceof LatchStep.Watch watch
+                ? watch(watch, path, session)
+                : state(read(path, session), Outcome.DONE);
+    }
+
+    // ---- Watches ----
+
+    private LatchState watch(LatchStep.Watch step, String path, Session session) {
+        Awaiting awaiting = new Awaiting(desk, step.client(), step.name());
+        long until = desk.ticker.nanos() + step.interest().toNanos();
+        watched.put(awaiting, until);
+        session.await(session.exists(path + "/x", awaiting), "latch");
+        Read latch = read(path, session);
+        if (latch.count == 0) {
+            watched.remove(awaiting); // nobody awaits an open latch
+            unwatch(step.name(), session);
+        } else {
+            desk.wakeBy(until);
         }
-        return state(read(path, session), Outcome.DONE);
+        return state(latch, Outcome.DONE);
+    }
+
+    /** Removes watches that nobody has asked for again in time; answers when the next is to be removed. */
+    long unwatchDue(long now, @Nullable Session session) {
+        long next = Long.MAX_VALUE;
+        for (Map.Entry<Awaiting, Long> each : List.copyOf(watched.entrySet())) {
+            long until = each.getValue();
+            if (until > now) {
+                next = Math.min(next, until);
+            } else if (watched.remove(each.getKey(), until) && session != null) {
+                unwatch(each.getKey().name(), session);
+            }
+        }
+        return next;
+    }
+
+    /** Has the server forget a watch of ours, unless another client on this connection still awaits the latch. */
+    private void unwatch(String name, Session session) {
+        if (watched.keySet().stream().noneMatch(other -> other.name().equals(name))) {
+            session.unwatch(desk.layout.latch(name) + "/x");
+        }
     }
 
     private LatchState state(Read latch, Outcome outcome) {

@@ -3,6 +3,8 @@ package io.lockkeeper.zookeeper;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
@@ -15,6 +17,7 @@ import java.util.zip.CRC32;
  */
 record Layout(String root) {
     private static final String PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    private static final Pattern ENCODED = Pattern.compile("([A-Za-z0-9_-]|%[0-9A-F]{2})+");
 
     String names() {
         return root + "/n";
@@ -68,7 +71,17 @@ record Layout(String root) {
         return s.toString();
     }
 
-    static String decode(String encoded) {
+    /** The name of which this is the node; empty when it is none of ours. */
+    Optional<String> nameOf(String path) {
+        String encoded = path.substring(path.lastIndexOf('/') + 1);
+        if (!ENCODED.matcher(encoded).matches()) {
+            return Optional.empty();
+        }
+        String name = decode(encoded);
+        return name(name).equals(path) ? Optional.of(name) : Optional.empty();
+    }
+
+    private static String decode(String encoded) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(encoded.length());
         for (int i = 0; i < encoded.length(); i++) {
             char c = encoded.charAt(i);

@@ -17,18 +17,23 @@ import java.util.function.Function;
  *
  * @param nodes the claims, first come first
  * @param orphans markers of holders that have gone without a release: the name is closed
+ * @param changed the transaction in which somebody last came or went; 0 when there is no such name
  */
-record Listing(List<ClaimNode> nodes, List<String> orphans) {
+record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
+    /** Of a name that nobody uses. */
+    static final Listing EMPTY = new Listing(List.of(), List.of(), 0);
+
     /** How the name of a lock-delay's marker begins; the claim's id follows. */
     static final String MARKER = "d_";
 
     /**
      * Puts children in order.
      *
+     * @param changed the transaction in which they last changed
      * @param czxids asks for the czxids of nodes whose sequence numbers tell nothing, by their names; a node that has gone
      *     meanwhile is left out
      */
-    static Listing of(Collection<String> children, Function<List<ClaimNode>, Map<String, Long>> czxids) {
+    static Listing of(Collection<String> children, long changed, Function<List<ClaimNode>, Map<String, Long>> czxids) {
         List<ClaimNode> nodes = new ArrayList<>(children.size());
         List<ClaimNode> unclear = new ArrayList<>(0);
         List<String> markers = new ArrayList<>(0);
@@ -52,7 +57,7 @@ record Listing(List<ClaimNode> nodes, List<String> orphans) {
             nodes.addAll(unclear);
         }
         markers.removeIf(marker -> ids.contains(marker.substring(MARKER.length())));
-        return new Listing(List.copyOf(nodes), List.copyOf(markers));
+        return new Listing(List.copyOf(nodes), List.copyOf(markers), changed);
     }
 
     int indexOf(String id) {
@@ -77,19 +82,21 @@ record Listing(List<ClaimNode> nodes, List<String> orphans) {
     /** How many at the front hold the name, or could were it not closed. */
     int front() {
         int count = 0;
-        while (count < nodes.size() && isInFront(count)) {
+        long permits = 0;
+        for (ClaimNode node : nodes) {
+            permits += node.permits();
+            boolean isInFront =
+                    switch (node.mode()) {
+                        case EXCLUSIVE -> count == 0;
+                        case SHARED -> nodes.get(0).mode() == Mode.SHARED;
+                        case PERMITS -> permits <= node.limit();
+                    };
+            if (!isInFront) {
+                break;
+            }
             count++;
         }
         return count;
-    }
-
-    private boolean isInFront(int index) {
-        ClaimNode node = nodes.get(index);
-        return switch (node.mode()) {
-            case EXCLUSIVE -> index == 0;
-            case SHARED -> nodes.subList(0, index).stream().allMatch(other -> other.mode() == Mode.SHARED);
-            case PERMITS -> permits(index + 1) <= node.limit();
-        };
     }
 
     private long permits(int count) {

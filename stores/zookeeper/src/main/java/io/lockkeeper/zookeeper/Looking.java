@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,7 @@ final class Looking {
         }
         String detail = desk.names.readAll(session, parent, listing.nodes().subList(0, 1)).stream()
                 .findFirst()
-                .map(seen -> "held by " + seen.data().client() + " since "
+                .map(seen -> "held by " + seen.data().client() + " for "
                         + Math.max(0, (session.leaderTime().now(desk.ticker.nanos()) - since(seen)) / 1_000) + " s")
                 .orElse("awaited by others");
         return desk.refused(Answer.Why.BUSY, detail);
@@ -56,24 +57,42 @@ final class Looking {
     }
 
     /**
-     * Looks where a claim that has a node stands, and watches whom it waits for.
-     *
-     * @param asked a listing that has been asked for, if the claim was made just now: then a grant needs no confirmation, and
-     *     a claim that would not wait, or uses the name in another way than those before it, goes again
+     * Looks where a claim stands whose node was made just now, by a listing that was asked for behind it: a grant needs no
+     * confirmation, and a claim that would not wait, or uses the name in another way than those before it, goes again.
      */
-    Answer look(Entry entry, Session session, @Nullable CompletableFuture<Reply> asked) {
+    Answer enter(Entry entry, Session session, CompletableFuture<Reply> asked) {
+        return look(entry, session, true, () -> listed(entry, session, asked));
+    }
+
+    /** Looks where a claim that has a node stands, and watches whom it waits for. */
+    Answer look(Entry entry, Session session) {
+        return look(entry, session, () -> list(entry, session));
+    }
+
+    /**
+     * As {@link #look(Entry, Session)}.
+     *
+     * @param first the listing to begin with: younger than the claim's node, and perhaps used for other claims as well
+     */
+    Answer look(Entry entry, Session session, Supplier<Listing> first) {
+        return look(entry, session, false, first);
+    }
+
+    Listing list(Entry entry, Session session) {
+        return listed(entry, session, session.children(entry.parent));
+    }
+
+    private Listing listed(Entry entry, Session session, CompletableFuture<Reply> asked) {
+        return desk.names.listed(session, entry.parent, asked).orElse(Listing.EMPTY);
+    }
+
+    private Answer look(Entry entry, Session session, boolean entering, Supplier<Listing> first) {
         if (!desk.settle(entry, session)) {
             desk.drop(entry);
             return desk.refused(Answer.Why.GONE, "");
         }
-        Terms terms = entry.claim.terms();
-        boolean entering = asked != null;
-        CompletableFuture<Reply> children = asked;
         for (int i = 0; i < ATTEMPTS; i++) {
-            children = children == null ? session.children(entry.parent) : children;
-            Listing listing =
-                    desk.names.listed(session, entry.parent, children).orElse(new Listing(List.of(), List.of()));
-            children = null;
+            Listing listing = i == 0 ? first.get() : list(entry, session);
             int index = listing.indexOf(entry.theNode());
             if (index < 0) {
                 desk.drop(entry);
@@ -82,46 +101,75 @@ final class Looking {
             if (entry.state == Entry.State.GRANTED) {
                 return desk.granted(entry);
             }
-            ClaimNode node = entry.theNode();
-            if (entering && index > 0 && !listing.nodes().get(0).agreesWith(terms.mode(), terms.limit())) {
-                ClaimNode other = listing.nodes().get(0);
-                ending.remove(entry, session, false);
-                desk.forget(entry);
-                return conflict(other);
-            }
-            long closed = desk.names.closedFor(session, entry.parent, listing);
-            if (closed <= 0 && listing.isOpenTo(node, index)) {
-                letIn(entry, session, entering);
-                return desk.granted(entry);
-            }
-            if (!terms.queue()) {
-                Answer busy = busy(session, entry.parent, listing, closed);
-                ending.remove(entry, session, false);
-                desk.forget(entry);
-                return busy;
-            }
-            List<Names.Seen> holders = watch(entry, session, listing, index).orElse(null);
-            if (holders == null && !entering) {
-                continue;
-            }
-            if (holders == null) {
-                // It was put behind another, and others have seen it there: so it is told, as all who wait are.
-                desk.lookLater(entry);
-                return queued(entry, ahead(session, entry.parent, listing, index, closed), Names.NEVER);
-            }
-            Names.Front front = desk.names.evictOverdue(session, holders);
-            if (!front.evicted()) {
-                long opens = closed > 0 ? closed : front.nextEnd();
-                return queued(entry, ahead(session, entry.parent, listing, index, closed), opens);
+            Answer decided = decide(entry, session, entering, listing, index);
+            if (decided != null) {
+                return decided;
             }
         }
         throw new StoreUnavailableException("the queue changed too often while it was looked at", null);
     }
 
-    private Answer queued(Entry entry, int ahead, long opens) {
+    /** What a listing says of a claim; null when it must be listed again. */
+    private @Nullable Answer decide(Entry entry, Session session, boolean entering, Listing listing, int index) {
+        Terms terms = entry.claim.terms();
+        ClaimNode first = listing.nodes().get(0);
+        if (entering && index > 0 && !first.agreesWith(terms.mode(), terms.limit())) {
+            ending.remove(entry, session, false);
+            desk.forget(entry);
+            return conflict(first);
+        }
+        long closed = desk.names.closedFor(session, entry.parent, listing);
+        if (closed <= 0 && listing.isOpenTo(entry.theNode(), index)) {
+            letIn(entry, session, entering);
+            return desk.granted(entry);
+        }
+        if (!terms.queue()) {
+            Answer busy = busy(session, entry.parent, listing, closed);
+            ending.remove(entry, session, false);
+            desk.forget(entry);
+            return busy;
+        }
+        List<Names.Seen> holders = watch(entry, session, listing, index).orElse(null);
+        if (holders == null && !entering) {
+            return null;
+        }
+        entry.ahead = ahead(session, entry.parent, listing, index, closed);
+        entry.closed = closed > 0;
+        if (holders == null) {
+            // It was put behind another, and others have seen it there: so it is told, as all who wait are.
+            entry.listed = 0;
+            desk.lookLater(entry);
+            return queued(entry, Names.NEVER);
+        }
+        entry.listed = listing.changed();
+        Names.Front front = desk.names.evictOverdue(session, holders);
+        return front.evicted() ? null : queued(entry, closed > 0 ? closed : front.nextEnd());
+    }
+
+    /**
+     * Takes note of a new listing for a claim that waits, and for whose turn it still waits for the very nodes that it
+     * watches; false when there is more to find out.
+     */
+    boolean waitsOn(Entry entry, Listing listing) {
+        int index = listing.indexOf(entry.theNode());
+        if (index < 0 || !listing.orphans().isEmpty() || listing.isOpenTo(entry.theNode(), index)) {
+            return false;
+        }
+        List<String> awaited = paths(entry, listing.awaitedBy(entry.theNode(), index));
+        if (awaited.size() != entry.awaited.size() || !entry.awaited.containsAll(awaited)) {
+            return false;
+        }
+        entry.ahead = index - Math.min(index, listing.front());
+        entry.front = paths(entry, Names.front(listing));
+        entry.listed = listing.changed();
+        return true;
+    }
+
+    /** That the claim has to wait, behind as many as were found when it was last looked at. */
+    Answer queued(Entry entry, long opens) {
         long slow = entry.claim.terms().patience().toNanos() / 3;
-        long wait = Math.min(slow, Math.max(0, opens) + ahead * BETWEEN_LOOKS);
-        return new Answer.Queued(ahead, Duration.ofNanos(wait), desk.time());
+        long wait = Math.min(slow, Math.max(0, opens) + entry.ahead * BETWEEN_LOOKS);
+        return new Answer.Queued(entry.ahead, Duration.ofNanos(wait), desk.time());
     }
 
     /** How many wait before the claim at this place. */
@@ -136,25 +184,27 @@ final class Looking {
         return index - (int) holders;
     }
 
-    /** Watches whom the claim waits for, and reads who is in front, at once; empty when one that is awaited has gone. */
+    /**
+     * Watches whom the claim waits for, and reads who is in front, at once; empty when one that is awaited has gone. Nodes
+     * that this client watches already are not read again, but for one that is awaited alone: what that says decides
+     * whether its going is the grant.
+     */
     private Optional<List<Names.Seen>> watch(Entry entry, Session session, Listing listing, int index) {
         List<ClaimNode> awaited = listing.awaitedBy(entry.theNode(), index);
-        List<String> paths = new ArrayList<>(awaited.size());
-        awaited.forEach(node -> paths.add(entry.parent + "/" + node.name()));
-        desk.watches.await(entry, paths);
+        List<String> paths = paths(entry, awaited);
+        entry.front = paths(entry, Names.front(listing));
         entry.lastBefore = null;
-        Map<String, CompletableFuture<Reply>> reads = new LinkedHashMap<>();
-        paths.forEach(path -> reads.put(path, session.read(path, desk.watches)));
-        List<String> front = new ArrayList<>();
-        for (ClaimNode node : Names.front(listing)) {
-            String path = entry.parent + "/" + node.name();
-            front.add(path);
-            reads.computeIfAbsent(path, p -> session.read(p, null));
-        }
+        entry.lastBeforeSince = session.watches.disconnects();
+        List<String> unwatched = session.watches.await(entry, paths);
         Map<String, Names.Seen> seen = new LinkedHashMap<>();
-        reads.forEach((path, read) -> Names.seen(session, path, read).ifPresent(s -> seen.put(path, s)));
-        if (!seen.keySet().containsAll(paths)) {
-            return Optional.empty();
+        try {
+            if (!read(entry, session, paths.size() == 1 ? paths : unwatched, seen)) {
+                return Optional.empty();
+            }
+        } catch (StoreUnavailableException e) {
+            unwatched.forEach(session.watches::unwatched);
+            session.watches.await(entry, List.of());
+            throw e;
         }
         Names.Seen last = paths.size() == 1 ? seen.get(paths.get(0)) : null;
         if (last != null
@@ -162,8 +212,33 @@ final class Looking {
                 && listing.isNextAfter(awaited.get(0), entry.theNode(), index)) {
             entry.lastBefore = last.path();
         }
-        seen.keySet().retainAll(front);
+        seen.keySet().retainAll(entry.front);
         return Optional.of(List.copyOf(seen.values()));
+    }
+
+    private static List<String> paths(Entry entry, List<ClaimNode> nodes) {
+        return nodes.stream().map(node -> entry.parent + "/" + node.name()).toList();
+    }
+
+    /** Reads nodes with a watch, and the front without; false when one of those to be watched has gone. */
+    private boolean read(Entry entry, Session session, List<String> watched, Map<String, Names.Seen> seen) {
+        Map<String, CompletableFuture<Reply>> reads = new LinkedHashMap<>();
+        watched.forEach(path -> reads.put(path, session.read(path, session.watches)));
+        List<String> others =
+                entry.front.stream().filter(path -> !reads.containsKey(path)).toList();
+        boolean isThere = true;
+        for (Map.Entry<String, CompletableFuture<Reply>> read : reads.entrySet()) {
+            Optional<Names.Seen> found = Names.seen(session, read.getKey(), read.getValue());
+            found.ifPresent(s -> seen.put(read.getKey(), s));
+            if (found.isEmpty()) {
+                session.watches.gone(read.getKey(), entry);
+                isThere = false;
+            }
+        }
+        if (isThere) {
+            Names.readMany(session, others).forEach((path, found) -> seen.put(path, Names.seen(path, found)));
+        }
+        return isThere;
     }
 
     /** It is the claim's turn. */
@@ -175,7 +250,7 @@ final class Looking {
                 .as(
                         confirmed ? NodeData.State.GRANTED : NodeData.State.UNCONFIRMED,
                         terms.lease().toMillis(),
-                        false)
+                        confirmed && session.keeps(terms.lease()))
                 .withTokens(entry.data.token(), entry.data.block(), since);
         if (confirmed) {
             // Whoever inspects the name from now on sees a hold.
@@ -198,8 +273,11 @@ final class Looking {
         desk.endsAt(entry, now + (confirmed ? terms.lease() : terms.firstLease()).toNanos());
     }
 
-    /** One that we wait for has changed, or gone; tells if that lets us in. */
-    void wake(Entry entry, Session session, @Nullable String deleted) {
+    /**
+     * One that we wait for has changed, or gone; tells if that lets us in. Its going is the grant only on the connection on
+     * which it was read: after a disconnect it may have been written before it was deleted, and a listing decides.
+     */
+    void wake(Entry entry, Session session, @Nullable String deleted, long disconnects) {
         entry.lock.lock();
         try {
             if (entry.state != Entry.State.QUEUED || !entry.isIn(session)) {
@@ -208,10 +286,12 @@ final class Looking {
             if (entry.endsAt <= desk.ticker.nanos()) {
                 return; // nobody waits any more: it goes soon
             }
-            if (deleted != null && deleted.equals(entry.lastBefore)) {
+            boolean isGrant =
+                    deleted != null && deleted.equals(entry.lastBefore) && disconnects == entry.lastBeforeSince;
+            if (isGrant) {
                 letIn(entry, session, false);
             } else {
-                look(entry, session, null);
+                look(entry, session);
             }
             if (entry.state == Entry.State.GRANTED) {
                 Answer.Granted granted = desk.granted(entry);

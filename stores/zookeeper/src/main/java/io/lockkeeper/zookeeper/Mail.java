@@ -2,9 +2,10 @@
 package io.lockkeeper.zookeeper;
 
 import io.lockkeeper.LeaseLost.Reason;
-import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.Signals;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -18,7 +19,14 @@ final class Mail {
     /** When more than this has come, the box is emptied. */
     private static final int EMPTIED_AT = 4_000;
 
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.zookeeper");
+
     private final Desk desk;
+    private final AtomicBoolean complained = new AtomicBoolean();
+
+    /** What was read last; guarded by this. */
+    private Read last = new Read(0, 0, "");
+
     private volatile boolean due;
     private volatile Runnable notice = () -> {};
     private final Watcher watcher = event -> {
@@ -26,6 +34,16 @@ final class Mail {
             open();
         }
     };
+
+    /** A box as it was read: every word is one line, and one write. */
+    private record Read(long session, int version, String text) {
+        /** Whether this is what the box said before, and as many lines more as there were writes. */
+        boolean follows(Read before) {
+            Read known = before.session == session ? before : new Read(session, 0, "");
+            return text.startsWith(known.text)
+                    && text.substring(known.text.length()).lines().count() == version - known.version;
+        }
+    }
 
     Mail(Desk desk) {
         this.desk = desk;
@@ -47,28 +65,63 @@ final class Mail {
             return;
         }
         due = false;
-        Reply reply;
+        boolean done = false;
         try {
-            reply = session.await(session.read(desk.layout.mailbox(session.id), watcher), "mail");
-        } catch (StoreUnavailableException e) {
-            due = true;
-            throw e;
-        }
-        if (!reply.isOk()) {
-            return;
-        }
-        String text = reply.text();
-        for (String line : text.split("\n")) {
-            if (line.length() > 2) {
-                told(ClaimId.parse(line.substring(2)), line.charAt(0) == 'R');
+            Reply reply = session.await(session.read(desk.layout.mailbox(session.id), watcher), "mail");
+            if (reply.isOk()) {
+                read(session, new Read(session.id, reply.theStat().getVersion(), reply.text()));
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                due = true;
             }
         }
-        if (text.length() > EMPTIED_AT) {
-            session.write(
-                    desk.layout.mailbox(session.id),
-                    new byte[0],
-                    reply.theStat().getVersion());
+    }
+
+    /** All lines are read each time: it is no harm to be told of the same twice. */
+    private void read(Session session, Read box) {
+        boolean isOurs = true;
+        for (String line : box.text.split("\n", -1)) {
+            isOurs &= line.isEmpty() || told(line);
         }
+        boolean isNew;
+        boolean follows;
+        synchronized (this) {
+            isNew = last.session != box.session || last.version < box.version;
+            follows = !isNew || box.follows(last);
+            if (isNew) {
+                last = box.text.length() > EMPTIED_AT ? new Read(box.session, box.version + 1, "") : box;
+            }
+        }
+        if (isNew && box.text.length() > EMPTIED_AT) {
+            session.write(desk.layout.mailbox(session.id), new byte[0], box.version);
+        }
+        if (isNew && !(isOurs && follows)) {
+            if (!isOurs && !complained.getAndSet(true)) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "text that is not Lockkeeper''s was written to {0}; it is skipped, and not reported again",
+                        desk.layout.mailbox(session.id));
+            }
+            desk.tellAll(Signals::missed); // word of a break may have been overwritten
+        }
+    }
+
+    /** Takes note of a line; false when it is none of ours. */
+    private boolean told(String line) {
+        boolean recalled = line.startsWith("R ");
+        if (!recalled && !line.startsWith("L ")) {
+            return false;
+        }
+        ClaimId id;
+        try {
+            id = ClaimId.parse(line.substring(2));
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+        told(id, recalled);
+        return true;
     }
 
     private void told(ClaimId id, boolean recalled) {
@@ -105,7 +158,9 @@ final class Mail {
         if (!reply.isOk()) {
             return null;
         }
-        String text = reply.text() + what + " " + id + "\n";
+        String before = reply.text();
+        String separator = before.isEmpty() || before.endsWith("\n") ? "" : "\n"; // it was not us who wrote that
+        String text = before + separator + what + " " + id + "\n";
         return Op.setData(
                 box, text.getBytes(StandardCharsets.UTF_8), reply.theStat().getVersion());
     }

@@ -4,8 +4,10 @@ package io.lockkeeper.zookeeper;
 import io.lockkeeper.spi.Ticker;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -30,6 +33,9 @@ final class Names {
 
     /** So many holders in front are looked at for overdue ones; where readers hold by the hundred, the awaited one is enough. */
     private static final int LOOKED_AT = 16;
+
+    /** Nodes that are read in one request: with the longest names, and their data, less than half of what it may be. */
+    private static final int READ_TOGETHER = 250;
 
     static final long NEVER = Long.MAX_VALUE / 4;
 
@@ -60,7 +66,8 @@ final class Names {
         if (!reply.isOk()) {
             return Optional.empty();
         }
-        return Optional.of(Listing.of(reply.children(), unclear -> czxids(session, parent, unclear)));
+        long changed = reply.theStat().getPzxid();
+        return Optional.of(Listing.of(reply.children(), changed, unclear -> czxids(session, parent, unclear)));
     }
 
     private static Map<String, Long> czxids(Session session, String parent, List<ClaimNode> nodes) {
@@ -83,20 +90,45 @@ final class Names {
     static Optional<Seen> seen(Session session, String path, CompletableFuture<Reply> asked) {
         Reply reply = session.await(asked, "claim");
         return reply.isOk()
-                ? Optional.of(new Seen(path, NodeData.parse(reply.text()), reply.theStat()))
+                ? Optional.of(new Seen(path, NodeData.parse(path, reply.text()), reply.theStat()))
                 : Optional.empty();
     }
 
-    /** The first so many nodes; those that have gone are left out. */
+    /** These claims, read together; those that have gone are left out. */
     List<Seen> readAll(Session session, String parent, List<ClaimNode> nodes) {
-        Map<String, CompletableFuture<Reply>> asked = new LinkedHashMap<>();
-        nodes.forEach(node -> {
-            String path = parent + "/" + node.name();
-            asked.put(path, session.read(path, null));
-        });
-        List<Seen> all = new ArrayList<>();
-        asked.forEach((path, future) -> seen(session, path, future).ifPresent(all::add));
+        if (nodes.size() == 1) {
+            return read(session, parent + "/" + nodes.get(0).name()).stream().toList();
+        }
+        List<Seen> all = new ArrayList<>(nodes.size());
+        readMany(session, nodes.stream().map(node -> parent + "/" + node.name()).toList())
+                .forEach((path, found) -> all.add(seen(path, found)));
         return all;
+    }
+
+    static Seen seen(String path, OpResult.GetDataResult found) {
+        NodeData data = NodeData.parse(path, new String(found.getData(), StandardCharsets.UTF_8));
+        return new Seen(path, data, found.getStat());
+    }
+
+    /** Reads any nodes, in one request per some hundreds of them; those that are not there are left out. */
+    static Map<String, OpResult.GetDataResult> readMany(Session session, Collection<String> paths) {
+        List<String> all = List.copyOf(new LinkedHashSet<>(paths));
+        List<CompletableFuture<Reply>> asked = new ArrayList<>();
+        for (int i = 0; i < all.size(); i += READ_TOGETHER) {
+            List<Op> ops = new ArrayList<>();
+            all.subList(i, Math.min(all.size(), i + READ_TOGETHER)).forEach(path -> ops.add(Op.getData(path)));
+            asked.add(session.multi(ops));
+        }
+        Map<String, OpResult.GetDataResult> found = new LinkedHashMap<>();
+        for (int i = 0; i < asked.size(); i++) {
+            List<OpResult> results = session.await(asked.get(i), "claims").results();
+            for (int k = 0; k < results.size(); k++) {
+                if (results.get(k) instanceof OpResult.GetDataResult data) {
+                    found.put(all.get(i * READ_TOGETHER + k), data);
+                }
+            }
+        }
+        return found;
     }
 
     // ---- Leases ----
@@ -107,7 +139,12 @@ final class Names {
         if (!data.isRecalled() && (data.kept() || data.state() != NodeData.State.GRANTED)) {
             return NEVER;
         }
-        return left(session, seen.path(), seen.stat(), data.lease());
+        return leftOf(session, seen);
+    }
+
+    /** What is left of the lease that a hold's node says, by the leader's clock; a hold that is kept goes on for longer. */
+    long leftOf(Session session, Seen seen) {
+        return left(session, seen.path(), seen.stat(), seen.data().lease());
     }
 
     /** What is left of so many ms since a node was last written. */
@@ -215,10 +252,13 @@ final class Names {
             if (!reply.isOk()) {
                 return 0;
             }
-            String[] parts = reply.text().split(" ");
-            long delay = Long.parseLong(parts[1]);
+            String text = reply.text();
+            if (!text.matches("[AC] \\d{1,18}")) {
+                throw Damaged.unreadable(marker);
+            }
+            long delay = Long.parseLong(text.substring(2));
             int version = reply.theStat().getVersion();
-            if (parts[0].equals("C")) {
+            if (text.startsWith("C")) {
                 long left = left(session, marker, reply.theStat(), delay);
                 if (left <= 0) {
                     session.delete(marker, version);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.zookeeper;
 
-import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Terms;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * What a claim's node says.
@@ -51,11 +51,12 @@ record NodeData(
         GRANTED
     }
 
-    static NodeData of(Terms terms, State state) {
+    /** What the node of a new claim says; {@code kept} for one that is granted at once. */
+    static NodeData of(Terms terms, State state, boolean kept) {
         return new NodeData(
                 state,
                 terms.lease().toMillis(),
-                false,
+                kept,
                 millis(terms.lockDelay()),
                 -1,
                 0,
@@ -108,11 +109,11 @@ record NodeData(
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    static NodeData parse(String text) {
+    /** What the text of a claim's node says; empty when it is damaged, another's, or of a newer version. */
+    static Optional<NodeData> read(String text) {
         String[] parts = text.split(" ", -1);
         if (!parts[0].equals(VERSION) || parts.length != 10) {
-            throw StoreUnavailableException.lasting(
-                    "a node here has format '" + parts[0] + "'; this version of Lockkeeper knows " + VERSION, null);
+            return Optional.empty();
         }
         State state =
                 switch (parts[1]) {
@@ -121,16 +122,28 @@ record NodeData(
                     default -> State.QUEUED;
                 };
         String[] people = parts[9].split("\\|", -1);
-        return new NodeData(
-                state,
-                Long.parseLong(parts[2]),
-                parts[3].equals("k"),
-                Long.parseLong(parts[4]),
-                Long.parseLong(parts[5]),
-                Long.parseLong(parts[6]),
-                Integer.parseInt(parts[7]),
-                Long.parseLong(parts[8]),
-                URLDecoder.decode(people[0], StandardCharsets.UTF_8),
-                URLDecoder.decode(people[1], StandardCharsets.UTF_8));
+        if (people.length != 2) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new NodeData(
+                    state,
+                    Long.parseLong(parts[2]),
+                    parts[3].equals("k"),
+                    Long.parseLong(parts[4]),
+                    Long.parseLong(parts[5]),
+                    Long.parseLong(parts[6]),
+                    Integer.parseInt(parts[7]),
+                    Long.parseLong(parts[8]),
+                    URLDecoder.decode(people[0], StandardCharsets.UTF_8),
+                    URLDecoder.decode(people[1], StandardCharsets.UTF_8)));
+        } catch (IllegalArgumentException e) { // also of a number
+            return Optional.empty();
+        }
+    }
+
+    /** As {@link #read}, of the node at this path; one that cannot be read is an error. */
+    static NodeData parse(String path, String text) {
+        return read(text).orElseThrow(() -> Damaged.unreadable(path));
     }
 }

@@ -5,31 +5,35 @@ import io.lockkeeper.Guarantee;
 import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
-import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How holds and places in queues are kept. A hold whose lease is longer than the session is written once, as <em>kept</em>:
- * from then on its session keeps it, and a renewal is one {@code sync} for all of them together. A hold with a shorter
- * lease, or one that is renewed for the last time, says by a write how long it lasts. What is not renewed we end ourselves.
+ * How holds are kept. A hold whose lease is longer than the session says so in its node, as <em>kept</em>: its session keeps
+ * it, and no clock but ours ends it before. A renewal only looks whether its node is still there, and as we wrote it, together
+ * with the session's own nodes, in one request per some hundreds of holds. A hold with a shorter lease says by a write how long it
+ * lasts. What is not renewed we end ourselves.
  */
 final class Renewing {
     private final Desk desk;
-    private final Looking looking;
     private final Ending ending;
+    private final Refreshing refreshing;
     private final Mail mail;
 
-    Renewing(Desk desk, Looking looking, Ending ending, Mail mail) {
+    Renewing(Desk desk, Ending ending, Refreshing refreshing, Mail mail) {
         this.desk = desk;
-        this.looking = looking;
         this.ending = ending;
+        this.refreshing = refreshing;
         this.mail = mail;
     }
 
@@ -39,46 +43,63 @@ final class Renewing {
         }
         long sent = desk.ticker.nanos();
         Session session = sessions.current();
-        boolean written = false;
-        for (Renewals.Hold hold : batch.holds()) {
-            written |= write(hold, session, sent);
-        }
-        CompletableFuture<Reply> sync = written && batch.queued().isEmpty() ? null : session.sync();
-        if (sync != null) {
-            session.await(sync, "renewal");
-        }
-        mail.readIfDue(session);
-        List<Renewal.Outcome> holds = new ArrayList<>(batch.holds().size());
-        for (Renewals.Hold hold : batch.holds()) {
-            holds.add(outcome(hold, session, sent));
-        }
-        List<Answer> queued = new ArrayList<>(batch.queued().size());
-        for (Claim claim : batch.queued()) {
-            queued.add(refresh(claim, session));
-        }
+        List<Renewal.Outcome> holds = batch.holds().isEmpty() ? List.of() : renewHolds(batch.holds(), session, sent);
+        List<Answer> queued = batch.queued().isEmpty() ? List.of() : refreshing.refresh(batch.queued(), session);
         return new Renewal(holds, queued, desk.time());
     }
 
-    /** Sends what the hold's node has to say from now on; false when it is nothing new. */
-    private boolean write(Renewals.Hold hold, Session session, long sent) {
+    private List<Renewal.Outcome> renewHolds(List<Renewals.Hold> batch, Session session, long sent) {
+        Set<String> unwritten = new LinkedHashSet<>();
+        for (Renewals.Hold hold : batch) {
+            write(hold, session, sent, unwritten);
+        }
+        Map<String, OpResult.GetDataResult> there = look(unwritten, session);
+        mail.readIfDue(session);
+        List<Renewal.Outcome> outcomes = new ArrayList<>(batch.size());
+        for (Renewals.Hold hold : batch) {
+            outcomes.add(outcome(hold, session, sent, unwritten, there));
+        }
+        return outcomes;
+    }
+
+    /** Those of these nodes that are there; ends the session if its own are not. */
+    private Map<String, OpResult.GetDataResult> look(Set<String> nodes, Session session) {
+        if (nodes.isEmpty()) {
+            return Map.of();
+        }
+        List<String> own = List.of(desk.layout.fence(session.id), desk.layout.mailbox(session.id));
+        Set<String> all = new LinkedHashSet<>(own);
+        all.addAll(nodes);
+        Map<String, OpResult.GetDataResult> there = Names.readMany(session, all);
+        if (!there.keySet().containsAll(own)) {
+            session.end();
+            throw new StoreUnavailableException("the session has expired, or nodes of it were deleted", null);
+        }
+        return there;
+    }
+
+    /** Sends what the hold's node has to say from now on; adds its path to {@code unwritten} when that is nothing new. */
+    private void write(Renewals.Hold hold, Session session, long sent, Set<String> unwritten) {
         Entry entry = held(hold, session);
         if (entry == null) {
-            return false;
+            return;
         }
         entry.lock.lock();
         try {
             if (entry.state != Entry.State.GRANTED || entry.recalled || isOver(entry) || !desk.settle(entry, session)) {
-                return false;
-            }
-            // A keeper that goes on renewing asks for the same lease each time; another one is an end that others must
-            // know.
-            boolean kept = hold.lease().toNanos() > session.timeout
-                    && hold.lease().equals(entry.claim.terms().lease());
-            if (kept && entry.data.kept() && entry.isConfirmed()) {
-                return false;
+                return;
             }
             long ends = Math.max(entry.endsAt, sent + hold.lease().toNanos());
-            NodeData data = entry.data.as(NodeData.State.GRANTED, NodeData.millis(Duration.ofNanos(ends - sent)), kept);
+            Duration lasts = Duration.ofNanos(ends - sent);
+            boolean kept = session.keeps(lasts);
+            boolean isSaid = entry.isConfirmed()
+                    && (ends == entry.endsAt
+                            || (kept && entry.data.kept() && entry.data.lease() == NodeData.millis(lasts)));
+            if (isSaid) {
+                unwritten.add(entry.path());
+                return;
+            }
+            NodeData data = entry.data.as(NodeData.State.GRANTED, NodeData.millis(lasts), kept);
             if (data.lockDelay() > 0 && !entry.hasMarker) {
                 entry.pending = session.multi(List.of(
                         Names.arm(session, entry.marker(), data.lockDelay()),
@@ -88,16 +109,20 @@ final class Renewing {
                 entry.pending = session.write(entry.path(), data.bytes(), entry.version);
             }
             entry.data = data;
-            return true;
         } finally {
             entry.lock.unlock();
         }
     }
 
-    private Renewal.Outcome outcome(Renewals.Hold hold, Session session, long sent) {
+    private Renewal.Outcome outcome(
+            Renewals.Hold hold,
+            Session session,
+            long sent,
+            Set<String> looked,
+            Map<String, OpResult.GetDataResult> there) {
         Entry entry = held(hold, session);
         if (entry == null) {
-            return new Renewal.Lost(Reason.EXPIRED);
+            return lost(hold);
         }
         entry.lock.lock();
         try {
@@ -105,17 +130,18 @@ final class Renewing {
                 ending.expire(entry, session);
             }
             CompletableFuture<Reply> written = entry.pending;
-            if (entry.state == Entry.State.GRANTED && !desk.settle(entry, session)) {
+            if (entry.state == Entry.State.GRANTED && isGone(entry, session, looked, there)) {
                 desk.drop(entry);
+                return new Renewal.Lost(entry.data.kept() ? Reason.BROKEN : Reason.EXPIRED);
             }
             if (entry.state != Entry.State.GRANTED) {
-                return new Renewal.Lost(Reason.EXPIRED);
+                return lost(hold);
             }
             if (entry.recalled) {
-                return new Renewal.Lost(Reason.BROKEN);
+                return new Renewal.Recalled();
             }
-            if (written != null && !written.join().isOk()) {
-                // An earlier write of ours came first, whose outcome we did not know: now the version is right.
+            if (written != null && !(written.isDone() && written.join().isOk())) {
+                // An earlier write of ours came first, or this one's outcome is not known: now the version is right.
                 throw new StoreUnavailableException("the renewal was not written", null);
             }
             desk.endsAt(entry, Math.max(entry.endsAt, sent + hold.lease().toNanos()));
@@ -125,6 +151,25 @@ final class Renewing {
         }
     }
 
+    private Renewal.Outcome lost(Renewals.Hold hold) {
+        return new Renewal.Lost(desk.wasBroken(hold.grant().claim().id()) ? Reason.BROKEN : Reason.EXPIRED);
+    }
+
+    /**
+     * Whether somebody has deleted the hold's node; it has another if it was downgraded since we looked. If somebody has
+     * written to it, we learn here whether that was a break: word of it may have been lost.
+     */
+    private boolean isGone(
+            Entry entry, Session session, Set<String> looked, Map<String, OpResult.GetDataResult> there) {
+        if (!desk.settle(entry, session)) {
+            return true;
+        }
+        String path = entry.path();
+        OpResult.GetDataResult found = there.get(path);
+        boolean isAsWritten = found != null && found.getStat().getVersion() == entry.version;
+        return looked.contains(path) && !isAsWritten && !desk.reread(entry, session);
+    }
+
     private boolean isOver(Entry entry) {
         return entry.endsAt <= desk.ticker.nanos();
     }
@@ -132,32 +177,5 @@ final class Renewing {
     private @Nullable Entry held(Renewals.Hold hold, Session session) {
         Entry entry = desk.entries.get(hold.grant().claim().id());
         return entry != null && entry.isIn(session) ? entry : null;
-    }
-
-    /** Keeps a place in the queue, and says where the claim stands. */
-    private Answer refresh(Claim claim, Session session) {
-        Entry entry = desk.entries.get(claim.id());
-        if (entry == null || entry.state == Entry.State.NEW) {
-            return desk.refused(Answer.Why.GONE, "");
-        }
-        entry.lock.lock();
-        try {
-            if (entry.state == Entry.State.ENDED || !entry.isIn(session)) {
-                return desk.refused(Answer.Why.GONE, "");
-            }
-            if (claim.stray()) {
-                entry.claim = entry.claim.asStray();
-            }
-            if (isOver(entry) && ending.expire(entry, session)) {
-                return desk.refused(Answer.Why.GONE, "");
-            }
-            if (entry.state == Entry.State.QUEUED) {
-                desk.endsAt(
-                        entry, desk.ticker.nanos() + claim.terms().patience().toNanos());
-            }
-            return looking.look(entry, session, null);
-        } finally {
-            entry.lock.unlock();
-        }
     }
 }

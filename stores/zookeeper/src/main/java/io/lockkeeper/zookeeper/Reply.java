@@ -20,6 +20,10 @@ record Reply(Code code, int failed, String text, @Nullable Stat stat, List<Strin
         return new Reply(code(rc), -1, text, stat, children, List.of());
     }
 
+    static Reply of(int rc, @Nullable Stat stat) {
+        return of(rc, null, stat, List.of());
+    }
+
     static Reply ofMulti(int rc, @Nullable List<OpResult> results) {
         if (rc == 0 || results == null) {
             return new Reply(code(rc), -1, "", null, List.of(), results == null ? List.of() : results);

@@ -4,13 +4,11 @@ package io.lockkeeper.zookeeper;
 import io.lockkeeper.StoreUnavailableException;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The one thread of a store: it looks when something that is waited for has changed, ends what nobody renews, and keeps the
- * session in touch with the leader, with one {@code sync} every third of the session.
- */
+/** The thread that looks when something has changed that is waited for, and ends what nobody renews. */
 final class Worker implements Runnable, AutoCloseable {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.zookeeper");
     private static final long RETRY = 200_000_000;
@@ -21,18 +19,28 @@ final class Worker implements Runnable, AutoCloseable {
     private final Looking looking;
     private final Ending ending;
     private final Mail mail;
+    private final Latches latches;
     private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-    private final Thread thread = new Thread(this, "lockkeeper-zookeeper");
+    private final Thread thread;
     private volatile long nextWake = Long.MAX_VALUE;
     private volatile boolean closed;
-    private long nextSync = Long.MIN_VALUE;
 
-    Worker(Desk desk, Sessions sessions, Looking looking, Ending ending, Mail mail) {
+    Worker(
+            Desk desk,
+            Sessions sessions,
+            Looking looking,
+            Ending ending,
+            Mail mail,
+            Latches latches,
+            ThreadFactory threads) {
         this.desk = desk;
         this.sessions = sessions;
         this.looking = looking;
         this.ending = ending;
         this.mail = mail;
+        this.latches = latches;
+        thread = threads.newThread(this);
+        thread.setName("lockkeeper-zookeeper");
         thread.setDaemon(true);
     }
 
@@ -41,11 +49,11 @@ final class Worker implements Runnable, AutoCloseable {
     }
 
     /** See {@link Watches.Listener}. */
-    void look(Entry entry, @Nullable String deleted) {
+    void look(Entry entry, @Nullable String deleted, long disconnects) {
         tasks.add(() -> {
             Session session = sessions.peek();
             if (session != null) {
-                looking.wake(entry, session, deleted);
+                looking.wake(entry, session, deleted, disconnects);
             }
         });
     }
@@ -70,23 +78,28 @@ final class Worker implements Runnable, AutoCloseable {
     public void run() {
         while (!closed) {
             try {
-                long now = desk.ticker.nanos();
-                nextWake = Long.MAX_VALUE; // whatever comes while we look is looked at, too
-                long next = Math.min(expireDue(now), stayInTouch(now));
-                nextWake = next;
-                Runnable task = tasks.poll(Math.max(0, next - desk.ticker.nanos()), TimeUnit.NANOSECONDS);
-                for (; task != null && !closed; task = tasks.poll()) {
-                    task.run();
-                    stayInTouch(desk.ticker.nanos());
-                }
+                pass();
             } catch (InterruptedException e) {
                 return; // closed
-            } catch (StoreUnavailableException e) {
-                // Whoever waits looks again by itself; what is overdue we try again.
-                LOG.log(Level.DEBUG, "ZooKeeper did not answer", e);
-            } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "a look at the queue failed", e);
+            } catch (Throwable e) { // whatever it is: without this thread nobody would be woken or removed any more
+                Failures.log("a look at the queue failed", e);
             }
+        }
+    }
+
+    private void pass() throws InterruptedException {
+        try {
+            long now = desk.ticker.nanos();
+            nextWake = Long.MAX_VALUE; // whatever comes while we look is looked at, too
+            long next = Math.min(expireDue(now), latches.unwatchDue(now, sessions.peek()));
+            nextWake = next;
+            Runnable task = tasks.poll(Math.max(0, next - desk.ticker.nanos()), TimeUnit.NANOSECONDS);
+            for (; task != null && !closed; task = tasks.poll()) {
+                task.run();
+            }
+        } catch (StoreUnavailableException e) {
+            // Whoever waits looks again by itself; what is overdue we try again.
+            LOG.log(Level.DEBUG, "ZooKeeper did not answer", e);
         }
     }
 
@@ -94,7 +107,7 @@ final class Worker implements Runnable, AutoCloseable {
     private long expireDue(long now) {
         long next = now + IDLE;
         for (Entry entry : desk.entries.values()) {
-            if (entry.removedAt() <= now && !ending.expire(entry, sessions.peek())) {
+            if (entry.removedAt() <= now && !expire(entry)) {
                 next = Math.min(next, desk.ticker.nanos() + RETRY);
             } else {
                 next = Math.min(next, Math.max(entry.removedAt(), now + 1_000_000));
@@ -103,26 +116,25 @@ final class Worker implements Runnable, AutoCloseable {
         return next;
     }
 
-    private long stayInTouch(long now) {
-        @Nullable Session session = sessions.peek();
-        if (session == null) {
-            return now + IDLE;
+    /** What goes wrong with one is in the way of no other. */
+    private boolean expire(Entry entry) {
+        try {
+            return ending.expire(entry, sessions.peek());
+        } catch (Throwable e) {
+            Failures.log("a claim that was overdue could not be ended", e);
+            return false;
         }
-        long due = session.signOfLifeDue();
-        if (due > now) {
-            return due;
-        }
-        if (now >= nextSync) {
-            session.sync();
-            nextSync = now + session.timeout / 12; // if this one is not answered
-        }
-        return nextSync;
     }
 
     @Override
     public void close() {
         closed = true;
         thread.interrupt();
+        join(thread);
+    }
+
+    /** Waits for the end of a thread that has been told to end; keeps the interrupt flag. */
+    static void join(Thread thread) {
         boolean interrupted = Thread.interrupted();
         try {
             thread.join(5_000);

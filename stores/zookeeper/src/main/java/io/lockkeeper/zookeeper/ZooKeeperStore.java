@@ -4,6 +4,7 @@ package io.lockkeeper.zookeeper;
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.Guarantees;
 import io.lockkeeper.LockInfo;
+import io.lockkeeper.LockkeeperException;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
@@ -14,6 +15,7 @@ import io.lockkeeper.spi.LatchStep;
 import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Promises;
+import io.lockkeeper.spi.Ranges;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Signals;
@@ -22,10 +24,12 @@ import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Ticker;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
@@ -45,6 +49,9 @@ public final class ZooKeeperStore implements LockStore {
     /** Tokens are czxids, which nobody can raise. */
     private static final Guarantees GUARANTEES =
             new Promises(EnumSet.complementOf(EnumSet.of(Guarantee.RAISES_TOKENS)), Duration.ofMillis(100));
+
+    /** Where ZooKeeper keeps what is its own. */
+    private static final String RESERVED = "/zookeeper";
 
     private static final Duration OPERATION_TIMEOUT = Duration.ofSeconds(1);
 
@@ -67,13 +74,25 @@ public final class ZooKeeperStore implements LockStore {
             Duration operationTimeout,
             long sessionsNotBefore,
             Consumer<@Nullable Session> onClose) {
+        this(curator, root, acl, operationTimeout, sessionsNotBefore, onClose, Thread::new);
+    }
+
+    /** If a thread cannot be started, it is closed again. */
+    ZooKeeperStore(
+            CuratorFramework curator,
+            String root,
+            List<ACL> acl,
+            Duration operationTimeout,
+            long sessionsNotBefore,
+            Consumer<@Nullable Session> onClose,
+            ThreadFactory threads) {
         Ticker ticker = Ticker.SYSTEM;
         desk = new Desk(ticker, new Layout(root));
         mail = new Mail(desk);
         ending = new Ending(desk);
         Looking looking = new Looking(desk, ending);
         entering = new Entering(desk, ending, looking);
-        renewing = new Renewing(desk, looking, ending, mail);
+        renewing = new Renewing(desk, ending, new Refreshing(desk, looking, ending), mail);
         inspecting = new Inspecting(desk, mail);
         latches = new Latches(desk);
         sessions = new Sessions(
@@ -83,14 +102,19 @@ public final class ZooKeeperStore implements LockStore {
                 ticker,
                 operationTimeout.toNanos(),
                 sessionsNotBefore,
-                session -> mail.open(),
-                this::sessionEnded,
-                this::reconnected);
-        worker = new Worker(desk, sessions, looking, ending, mail);
+                new Sessions.Events(desk::changed, session -> mail.open(), this::sessionEnded, this::reconnected),
+                threads);
+        worker = new Worker(desk, sessions, looking, ending, mail, latches, threads);
         desk.worker(worker);
         mail.onMail(worker::readMail);
         this.onClose = onClose;
-        worker.start();
+        try {
+            sessions.start();
+            worker.start();
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
     }
 
     /**
@@ -108,33 +132,58 @@ public final class ZooKeeperStore implements LockStore {
      * @param root the path below which everything is kept, in the client's namespace
      * @param acl who may do what with the nodes; when empty, as of {@link #of(CuratorFramework)}
      * @param operationTimeout how long a step may take
+     * @throws IllegalArgumentException when the root is no path, is {@code /} or is ZooKeeper's own, or the timeout is not 10 ms to
+     *     1 min
      */
     public static ZooKeeperStore of(CuratorFramework curator, String root, List<ACL> acl, Duration operationTimeout) {
         if (curator.getState() != CuratorFrameworkState.STARTED) {
             throw new IllegalArgumentException("the CuratorFramework has not been started, or has been closed");
         }
-        PathUtils.validatePath(root);
+        Ranges.operationTimeout(operationTimeout);
         String namespace = curator.getNamespace();
         String path = (namespace == null || namespace.isEmpty() ? "" : "/" + namespace) + root;
+        checkRoot(root, path);
         return new ZooKeeperStore(curator, path, List.copyOf(acl), operationTimeout, Long.MIN_VALUE / 2, session -> {});
     }
 
+    private static void checkRoot(String root, String path) {
+        String why = "";
+        try {
+            PathUtils.validatePath(root);
+        } catch (IllegalArgumentException e) {
+            why = " (" + e.getMessage() + ")";
+        }
+        if (!why.isEmpty() || root.equals("/") || path.equals(RESERVED) || path.startsWith(RESERVED + "/")) {
+            throw new IllegalArgumentException(LockkeeperException.printable("root is '" + root
+                    + "'; allowed is the path of a node, such as /lockkeeper, that is not / and not " + RESERVED
+                    + " or below it" + why));
+        }
+    }
+
     private void sessionEnded(Session session, String why) {
-        boolean any = false;
+        List<String> left = new ArrayList<>();
         for (Entry entry : desk.entries.values()) {
             if (entry.session == session && entry.state != Entry.State.NEW) {
-                any = true;
+                left.add(entry.path());
                 desk.drop(entry);
             }
         }
-        if (any) {
-            desk.listeners().forEach(signals -> signals.sessionLost(why));
+        if (!left.isEmpty()) {
+            desk.tellAll(signals -> signals.sessionLost(why));
         }
+        if (session.zk.getState().isAlive()) {
+            // To the server the session goes on, and with it what nobody holds or waits for any more.
+            for (String path : left) {
+                session.delete(path, -1);
+                session.delete(Layout.parent(path), -1); // if nobody else is there
+            }
+        }
+        session.close();
     }
 
     private void reconnected() {
         mail.open();
-        desk.listeners().forEach(Signals::missed);
+        desk.tellAll(Signals::missed);
     }
 
     @Override

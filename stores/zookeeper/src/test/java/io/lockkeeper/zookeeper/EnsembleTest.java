@@ -2,6 +2,7 @@
 package io.lockkeeper.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.Lease;
@@ -9,10 +10,15 @@ import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.StoreUrl;
+import io.lockkeeper.tck.Tier;
 import io.lockkeeper.testservers.TcpProxy;
 import io.lockkeeper.testservers.ZooKeeperEnsemble;
 import io.lockkeeper.testservers.ZooKeeperServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -147,6 +153,58 @@ class EnsembleTest {
             long before = lease.token();
             try (Lease next = holder.lock("all", LEASE).acquire()) {
                 assertThat(next.token()).isGreaterThan(before);
+            }
+        }
+    }
+
+    /** How much one session may have: its end is one message between the servers. */
+    @Test
+    void aClientWithTooManyHoldsIsRefusedAndTheEnsembleOutlivesItsEnd() throws Exception { // H82
+        // Long names fill a session quickly: each byte that is no letter takes three.
+        String name = Tier.current() == Tier.CHECK ? "ä".repeat(250) : "a";
+        try (Lockkeeper other = keeper(ensemble.addresses(), "20s")) {
+            StoreUrl url = StoreUrl.parse("zookeeper://" + ensemble.addresses() + "?session=20s&operationTimeout=10s");
+            // Closing the store alone ends the session, with all that is held in it.
+            try (LockStore store = new ZooKeeperProvider().open(url)) {
+                Lockkeeper keeper = Lockkeeper.on(store);
+                List<Lease> leases = new ArrayList<>();
+                assertThatThrownBy(() -> {
+                            for (int i = 0; i < 100_000; i++) {
+                                leases.add(keeper.lock(name + i, LEASE).acquire());
+                            }
+                        })
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("holds and waiters in its ZooKeeper session")
+                        .hasMessageContaining("several keepers");
+                assertThat(leases).hasSizeGreaterThan(Tier.current() == Tier.CHECK ? 400 : 5_000);
+                assertThat(leases.remove(0).release()).isTrue();
+                leases.add(keeper.lock(name, LEASE).acquire());
+                assertThat(leases).allMatch(Lease::isValid);
+                assertThat(other.lock("beside").tryAcquire().map(Lease::release))
+                        .contains(true);
+            }
+            assertThat(other.lock(name + 1).tryAcquire(Duration.ofMinutes(1)).map(Lease::release))
+                    .as("after a session with as much as it may have has ended")
+                    .contains(true);
+        }
+    }
+
+    /** A leader without followers goes on answering for a while, though others may have a leader: that is no sign of life. */
+    @Test
+    void aHolderAtALeaderWithoutAQuorumLosesItsHoldThoughThatAnswers() throws Exception { // H70
+        ZooKeeperServer leader = ensemble.leader();
+        try (Lockkeeper holder = keeper(leader.address(), "2s")) {
+            Lease lease = holder.lock("isolated", LEASE).acquire();
+            List<ZooKeeperServer> followers =
+                    ensemble.members().stream().filter(m -> m != leader).toList();
+            followers.forEach(ZooKeeperServer::pause);
+            try {
+                await().atMost(LONG).until(() -> !lease.isValid());
+                assertThat(leader.leads())
+                        .as("it still takes itself for the leader")
+                        .isTrue();
+            } finally {
+                followers.forEach(ZooKeeperServer::resume);
             }
         }
     }

@@ -77,6 +77,25 @@ class FaultsTest {
         }
     }
 
+    /** A connection that was accepted and on which nothing comes, as one made while a server starts, is given up before the session is. */
+    @Test
+    void aHandshakeThatIsNotAnsweredIsTriedAgainAfterTheConnectTimeout() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.port());
+                Lockkeeper keeper = Lockkeeper.builder(
+                                "zookeeper://127.0.0.1:" + proxy.port() + "?session=5m&connectTimeout=500ms")
+                        .operationTimeout(Duration.ofSeconds(20))
+                        .build()) {
+            Lease lease = keeper.lock("handshake", LockOptions.defaults().lease(Duration.ofMinutes(10)))
+                    .acquire();
+            proxy.drop(Direction.REQUESTS);
+            long connections = proxy.connections();
+            proxy.reset();
+            await().atMost(LONG).until(() -> proxy.connections() >= connections + 3);
+            proxy.pass();
+            assertThat(lease.release()).isTrue();
+        }
+    }
+
     @Test
     void aServerThatIsPausedForLessThanASessionCostsNoHold() throws Exception {
         try (Lockkeeper holder = keeper("60s")) {

@@ -18,8 +18,10 @@ import io.lockkeeper.spi.StoreUrl;
 import io.lockkeeper.spi.Terms;
 import io.lockkeeper.spi.Ticker;
 import io.lockkeeper.testservers.ZooKeeperServer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -275,6 +277,34 @@ class HazardsTest {
         }
     }
 
+    /** A clock that jumps must not end what its holder has not even had the time to renew. */
+    @Test
+    void aHoldThatLastsLongerThanItsSessionEndsByNobodysClock() throws Exception {
+        Layout layout = new Layout("/lockkeeper");
+        LockOptions fair = LockOptions.defaults().fair(true);
+        try (CuratorFramework client = curator();
+                Lockkeeper holder = keeper();
+                Lockkeeper other = keeper();
+                Lease alone = holder.lock("by-no-clock", fair).acquire();
+                Lease first = holder.readWriteLock("by-no-clock-either", fair)
+                        .readLock()
+                        .acquire();
+                Lease second = other.readWriteLock("by-no-clock-either", fair)
+                        .readLock()
+                        .acquire()) {
+            assertThat(List.of(alone, first, second)).allMatch(Lease::isValid);
+            for (String name : List.of("by-no-clock", "by-no-clock-either")) {
+                for (String node : client.getChildren().forPath(layout.name(name))) {
+                    byte[] data = client.getData().forPath(layout.name(name) + "/" + node);
+                    NodeData said = NodeData.read(new String(data, StandardCharsets.UTF_8))
+                            .orElseThrow();
+                    assertThat(said.state()).isEqualTo(NodeData.State.GRANTED);
+                    assertThat(said.kept()).as(name).isTrue();
+                }
+            }
+        }
+    }
+
     @Test
     void aHoldThatWasRenewedMeanwhileIsNotEvicted() throws Exception {
         Layout layout = new Layout("/lockkeeper");
@@ -284,7 +314,13 @@ class HazardsTest {
                 Lease lease = holder.lock("renewed", fixed).acquire()) {
             ZooKeeper zk = client.getZookeeperClient().getZooKeeper();
             Session session = new Session(
-                    zk, layout, ZooDefs.Ids.OPEN_ACL_UNSAFE, Ticker.SYSTEM, LONG.toNanos(), Ticker.SYSTEM.nanos());
+                    zk,
+                    layout,
+                    ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                    Ticker.SYSTEM,
+                    LONG.toNanos(),
+                    Ticker.SYSTEM.nanos(),
+                    (entry, deleted, disconnects) -> {});
             Names names = new Names(Ticker.SYSTEM);
             String path = layout.name("renewed");
             String node = path + "/" + client.getChildren().forPath(path).get(0);

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -26,6 +27,7 @@ import java.util.stream.Collectors;
 public final class History {
     private final LongSupplier ticker;
     private final long origin;
+    private final Consumer<Event> log;
     private final Queue<Event> events = new ConcurrentLinkedQueue<>();
     private final AtomicLong operations = new AtomicLong();
     private final ConcurrentMap<LimitOf, Long> limits = new ConcurrentHashMap<>();
@@ -43,8 +45,14 @@ public final class History {
      * @param ticker nanoseconds since whenever, never going back, the same for all threads
      */
     public History(LongSupplier ticker) {
-        this.ticker = Objects.requireNonNull(ticker, "ticker");
-        this.origin = ticker.getAsLong();
+        this(Objects.requireNonNull(ticker, "ticker"), ticker.getAsLong(), event -> {});
+    }
+
+    /** A history that begins at {@code origin}, and tells {@code log} of each event before anything else. */
+    History(LongSupplier ticker, long origin, Consumer<Event> log) {
+        this.ticker = ticker;
+        this.origin = origin;
+        this.log = log;
     }
 
     /** What the clock says: the scale on which deadlines are given to the recorders. */
@@ -146,6 +154,7 @@ public final class History {
     }
 
     void add(Event event) {
+        log.accept(event);
         events.add(event);
     }
 }

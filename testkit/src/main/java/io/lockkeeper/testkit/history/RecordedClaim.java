@@ -35,6 +35,14 @@ public final class RecordedClaim extends RecordedCall {
     }
 
     /**
+     * The claim was granted, but what it brought had run out before that could be seen: as when this process was paused meanwhile. It is
+     * not known when that was.
+     */
+    public void okButOver(long token) {
+        granted(OptionalLong.of(token), OptionalLong.of(0)); // a hold never ends before its claim is invoked
+    }
+
+    /**
      * Granted, valid until released or told lost.
      *
      * @throws IllegalStateException if it has been answered

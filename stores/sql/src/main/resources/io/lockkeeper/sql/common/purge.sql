@@ -1,3 +1,2 @@
--- Forgets names that have been idle since :before and whose tokens are behind the clock.
-DELETE FROM ${lock} WHERE holders = 0 AND waiters = 0 AND touched < :before AND closed_until < :before AND floor < :before
-  AND strays_until < :before AND format <= 1
+-- Forgets these names, unless they have been used meanwhile.
+DELETE FROM ${lock} WHERE name IN (:names...) AND ${idle}

@@ -1,3 +1,3 @@
--- Forgets overdue claims that their name's row does not know of: somebody has emptied one table and not the other.
-DELETE FROM ${claim} WHERE ((state = 'H' AND expires < :before) OR (state = 'W' AND until < :before))
-  AND name NOT IN (SELECT name FROM ${lock} WHERE holders > 1 OR waiters > 0)
+-- Forgets overdue claims of these names that their name's row does not know of: somebody has emptied one table and not the other.
+DELETE FROM ${claim} WHERE name IN (:names...) AND ${overdue_claim}
+  AND name NOT IN (SELECT name FROM ${lock} WHERE name IN (:names...) AND (holders > 1 OR waiters > 0))

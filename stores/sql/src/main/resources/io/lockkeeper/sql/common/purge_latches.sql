@@ -1,2 +1,2 @@
--- Forgets latches that are open and of which no id need be kept.
-DELETE FROM ${latch} WHERE remaining = 0 AND keep_until < :before AND format <= 1
+-- Forgets these latches, unless they have been used meanwhile.
+DELETE FROM ${latch} WHERE name IN (:names...) AND ${idle_latch}

@@ -1,4 +1,4 @@
 -- Lengthens and confirms all these holds at once; gives those that are kept.
 SELECT claim, expires - ${now} AS remaining, ${now} AS at FROM FINAL TABLE (
 UPDATE ${lock} SET expires = GREATEST(expires, ${now} + :lease), confirmed = 1
-WHERE name IN (:names...) AND claim IN (:claims...) AND recalled < 0 AND expires > ${now} AND format <= 1)
+WHERE name IN (:names...) AND claim IN (:claims...) AND holders > 0 AND recalled < 0 AND expires > ${now} AND format <= 1)

@@ -9,7 +9,8 @@
 --   floor         the largest token given
 --   touched       when it was last taken, released or changed
 --   next_seq      the place in the queue of who comes next; the first is the time at which the row was made
---   strays        ids of claims to be refused, each with its deadline; strays_until is the last of these
+--   strays        ids of claims to be refused, each with its deadline; with a '!' before it, that of a hold that was broken at once,
+--                 with the end of its lease; strays_until is the last of these times
 --   claim …       the first holder: the id of its claim, its client and label, mode (X exclusive, S shared, P permits), and so on
 --   recalled      -1, or, while the hold is being broken, the lock-delay to keep after it
 CREATE TABLE IF NOT EXISTS ${lock} (

@@ -1,0 +1,30 @@
+-- Who holds a name; changes nothing. It is given only keys that exist, for one that does not would keep it from being carried out
+-- while the slot of a Cluster is moved.
+-- KEYS: names of the bucket; ends, entries of the name, if a crowd holds it.
+-- ARGV: code of the name.
+-- Answer: as that of inspect.lua, without the queue; 'M' when a crowd holds it and its keys are not given.
+
+local record = call('HGET', names, ARGV[1])
+if not record then
+  return { clock }
+end
+local hold = match(record, '^2 %d+[^\n]*\n(.+)$')
+if hold then
+  return { clock, '0', 0, '', hold }
+end
+local crowd = match(record, '^2 %d+ %d+ %d+ %d+ %d+ %d+ %d+ (%d+) %d+ %d+ %d+$')
+if not crowd then
+  local number = match(record, '^%d+')
+  error(number and number ~= FORMAT and 'LKFORMAT ' .. number or 'LKDAMAGED')
+end
+if crowd == '0' then
+  return { clock }
+end
+if not KEYS[3] then
+  return 'M'
+end
+local answer = { clock, '0', 0, '' }
+for _, id in ipairs(call('ZRANGE', KEYS[2], 0, -1)) do
+  answer[#answer + 1] = call('HGET', KEYS[3], id) or nil
+end
+return answer

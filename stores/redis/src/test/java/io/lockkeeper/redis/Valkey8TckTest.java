@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.redis;
+
+import io.lockkeeper.tck.LockStoreTck;
+import io.lockkeeper.tck.StoreFixture;
+import io.lockkeeper.testservers.DebianRelease;
+import io.lockkeeper.testservers.RedisServer;
+import org.junit.jupiter.api.Tag;
+
+/** Valkey 8.1 obeys the law. */
+@Tag("full")
+class Valkey8TckTest extends LockStoreTck {
+    @Override
+    protected StoreFixture start() {
+        return RedisFixture.of(RedisServer.start(DebianRelease.of("trixie", "valkey-server"), "usr/bin/valkey-server"));
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/** Threads of our own, which keep no process alive. */
+final class Daemons {
+    private Daemons() {}
+
+    /** Makes threads with this name. */
+    static ThreadFactory named(String name) {
+        return task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** Starts a thread; null when the process gets no more of them now. */
+    static @Nullable Thread start(ThreadFactory threads, Runnable task) {
+        try {
+            Thread thread = threads.newThread(task);
+            thread.start();
+            return thread;
+        } catch (OutOfMemoryError e) {
+            return null;
+        }
+    }
+}

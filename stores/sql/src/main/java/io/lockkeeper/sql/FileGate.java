@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.sql;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the processes of a host that want to write to a file of locks wait for each other: in the kernel, without using the
+ * processor, about in the order in which they came. SQLite alone would let them try again and again, in no order, and a hundred
+ * of them keep a machine so busy that the one that writes hardly gets on.
+ *
+ * <p>The gate is a small file beside the other one. Whoever is next has a lock on its first byte, whoever writes on its second one,
+ * so that a process that comes back at once does not overtake the next. The kernel takes both locks from a process that ends, however
+ * it ends. In the file stands which process entered last, and when: a gate that others pass is crowded, one that nobody passes is
+ * stuck, as when a process was stopped inside.
+ *
+ * <p><b>The gate protects nothing</b>; SQLite does that. A step that is not let in for long may go on without it, and one that
+ * cannot use the gate's file does.
+ *
+ * <p>Locks of this kind belong to a process, not to a thread: a process has one gate for a file, and its threads take turns at it.
+ */
+final class FileGate implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
+    private static final long NEXT = 0;
+    private static final long WRITER = 1;
+    private static final long LOOK_NANOS = 1_000_000_000;
+
+    /** How often to try where there is no thread that could wait in the kernel. */
+    private static final long TRY_NANOS = 5_000_000;
+
+    private final Path file;
+    private final Path like;
+    private final ThreadFactory threads;
+    private final Semaphore turn = new Semaphore(1, true);
+
+    // Changed only by the thread that has the turn.
+    private volatile @Nullable FileChannel channel;
+    private @Nullable Object key;
+    private long lookedAt;
+    private @Nullable FileLock next;
+    private @Nullable FileLock writer;
+    private @Nullable GateRequest pending;
+    private boolean warned;
+    private volatile boolean closed;
+
+    /** Who was inside when somebody of this process waited in vain; null when that is not known. */
+    private volatile @Nullable Note stuck;
+
+    /** What came of waiting. */
+    enum Entry {
+        /** It is our turn. */
+        ENTERED,
+        /** Others went in all the time, or the one who is inside is slow. */
+        CROWDED,
+        /** Nobody went in or out, and nobody will, as far as we know. */
+        STUCK
+    }
+
+    /**
+     * Who entered last.
+     *
+     * @param at in ms since 1970
+     */
+    record Note(long count, long pid, long at) {}
+
+    /** The gate of this file, made with the file's own mode and group if it is missing. */
+    FileGate(Path like) {
+        this(like, Daemons.named("lockkeeper-file-gate"));
+    }
+
+    /** The same, with threads from here. */
+    FileGate(Path like, ThreadFactory threads) {
+        this.threads = threads;
+        this.like = like;
+        this.file = of(like);
+    }
+
+    /** Where the gate of a file is. */
+    static Path of(Path file) {
+        return file.resolveSibling(file.getFileName() + ".gate");
+    }
+
+    /** Waits for so long at most; whoever has entered must {@link #leave}. An interrupt is kept for later. */
+    Entry enter(long nanos) {
+        long until = System.nanoTime() + nanos;
+        boolean isOurs = takeTurn(0);
+        Note before = null;
+        boolean entered = false;
+        try {
+            entered = isOurs && enterNow();
+            if (!entered) {
+                before = note();
+                if (isKnownToBeStuck(before)) {
+                    return Entry.STUCK;
+                }
+                isOurs = isOurs || takeTurn(until - System.nanoTime());
+                entered = isOurs && enterBy(until);
+            }
+        } finally {
+            if (isOurs && !entered) {
+                turn.release();
+            }
+        }
+        if (entered) {
+            return Entry.ENTERED;
+        }
+        Note now = note();
+        boolean isSlow = now != null && SlowProcess.is(now);
+        boolean isStuck = Objects.equals(before, now) && !isSlow;
+        stuck = isStuck ? now : null;
+        return isStuck ? Entry.STUCK : Entry.CROWDED;
+    }
+
+    /** Whether one waited for this in vain: then the next does not wait as long for it, too, with a crowd behind it. */
+    private boolean isKnownToBeStuck(@Nullable Note inside) {
+        return inside != null && inside.equals(stuck) && !SlowProcess.is(inside);
+    }
+
+    void leave() {
+        FileLock lock = writer;
+        writer = null;
+        try {
+            release(lock);
+        } finally {
+            turn.release();
+        }
+    }
+
+    /** Who entered last; null when nobody has, or it cannot be read. */
+    @Nullable
+    Note note() {
+        FileChannel open = channel;
+        ByteBuffer bytes = ByteBuffer.allocate(3 * Long.BYTES);
+        boolean interrupted = Thread.interrupted(); // it would close the channel
+        try {
+            if (open == null || open.read(bytes, 0) < bytes.capacity()) {
+                return null;
+            }
+        } catch (IOException e) {
+            return null;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        bytes.flip();
+        return new Note(bytes.getLong(), bytes.getLong(), bytes.getLong());
+    }
+
+    private boolean takeTurn(long nanos) {
+        boolean interrupted = false;
+        long until = System.nanoTime() + nanos;
+        try {
+            while (true) {
+                try {
+                    return turn.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    // ---- With the turn ----
+
+    private boolean enterNow() {
+        GateRequest request = pending;
+        if (request != null && !request.isDone()) {
+            return false;
+        }
+        pending = null;
+        try {
+            FileChannel open = open();
+            next = next != null ? next : open.tryLock(NEXT, 1, false);
+            if (next == null) {
+                return false;
+            }
+            FileLock lock = open.tryLock(WRITER, 1, false);
+            if (lock == null) {
+                return false; // but we are next
+            }
+            entered(lock);
+            release(next);
+            next = null;
+        } catch (IOException | OverlappingFileLockException e) {
+            goWithout(e);
+        }
+        return true;
+    }
+
+    private boolean enterBy(long until) {
+        while (!enterNow()) {
+            GateRequest request = pending;
+            if (request == null) {
+                request = new GateRequest(Objects.requireNonNull(channel), next, NEXT, WRITER);
+                if (!request.start(threads)) {
+                    return tryUntil(until);
+                }
+                next = null;
+                pending = request;
+            }
+            if (!request.await(until)) {
+                return false; // it goes on, for the next one here
+            }
+            FileLock lock = request.take();
+            if (lock != null) {
+                pending = null;
+                entered(lock);
+                return true;
+            }
+            if (request.failure() != null) {
+                pending = null;
+                goWithout(request.failure());
+                return true;
+            } // otherwise it came while nobody wanted it, and was given back
+        }
+        return true;
+    }
+
+    /** Without a thread that could wait for it: tries again and again, and leaves nothing locked if that is in vain. */
+    private boolean tryUntil(long until) {
+        boolean interrupted = false;
+        boolean entered = false;
+        while (!entered && System.nanoTime() - until < 0) {
+            LockSupport.parkNanos(TRY_NANOS);
+            interrupted |= Thread.interrupted();
+            entered = enterNow();
+        }
+        if (!entered) {
+            release(next);
+            next = null;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return entered;
+    }
+
+    private void entered(FileLock lock) {
+        writer = lock;
+        Note last = note();
+        ByteBuffer bytes = ByteBuffer.allocate(3 * Long.BYTES)
+                .putLong(last == null ? 1 : last.count + 1)
+                .putLong(ProcessHandle.current().pid())
+                .putLong(System.currentTimeMillis())
+                .flip();
+        boolean interrupted = Thread.interrupted(); // it would close the channel
+        try {
+            Objects.requireNonNull(channel).write(bytes, 0);
+        } catch (IOException e) {
+            warn(e); // a full disk: those who wait may take us for stuck
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** The gate cannot be used: SQLite lets in one after the other, too, only less well. */
+    private void goWithout(@Nullable Throwable why) {
+        release(next);
+        next = null;
+        writer = null;
+        close(channel);
+        warn(why);
+    }
+
+    private void warn(@Nullable Throwable why) {
+        if (!warned && !closed && Files.exists(like)) { // otherwise making it fails, and says why
+            warned = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the file " + file + " cannot be used: processes that write to " + like
+                            + " at the same time wait for each other longer than they need to",
+                    why);
+        }
+    }
+
+    /** The channel, to the file that is there now: the one that we had may have been removed. */
+    private FileChannel open() throws IOException {
+        FileChannel open = channel;
+        long now = System.nanoTime();
+        if (open != null && open.isOpen() && now - lookedAt < LOOK_NANOS) {
+            return open;
+        }
+        if (closed) {
+            throw new IOException("the gate is closed"); // what is still under way does not make its file again
+        }
+        lookedAt = now;
+        if (open == null || !open.isOpen() || !Objects.equals(key, key())) {
+            close(open);
+            try {
+                Files.createFile(file, FileModes.OWNER_ONLY);
+            } catch (FileAlreadyExistsException e) {
+                // As it mostly is.
+            }
+            open = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+            key = key();
+            channel = open;
+        }
+        try {
+            FileModes.share(file, like);
+        } catch (IOException e) {
+            // It belongs to another user, who does that; or the file itself is still to be made.
+        }
+        return open;
+    }
+
+    private @Nullable Object key() {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                    .fileKey();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static void release(@Nullable FileLock lock) {
+        try {
+            if (lock != null && lock.acquiredBy().isOpen()) {
+                lock.release();
+            }
+        } catch (IOException e) {
+            close((FileChannel) lock.acquiredBy()); // the kernel releases it with that
+        }
+    }
+
+    private static void close(@Nullable FileChannel channel) {
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+        } catch (IOException e) {
+            // It is closed all the same.
+        }
+    }
+
+    /** Nobody uses it any more in this process. */
+    @Override
+    public void close() {
+        closed = true;
+        close(channel);
+    }
+}

@@ -1,2 +1,0 @@
--- Looks at a latch.
-SELECT remaining, generation, format, ${now} AS at FROM ${latch} WHERE name = :name

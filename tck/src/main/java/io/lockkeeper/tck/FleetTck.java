@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.testkit.fleet.Fleet;
+import io.lockkeeper.testkit.fleet.FleetFault;
+import io.lockkeeper.testkit.fleet.FleetPlan;
+import io.lockkeeper.testkit.fleet.FleetReport;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/**
+ * A fleet of processes on a real store of its own, whose clients are killed and paused, and whose servers and network suffer what
+ * the subclass can do to them; see {@link Fleet}. For seconds in a check, for two minutes in the large tiers.
+ */
+@Isolated("it needs the processors, and servers that others do not use")
+public abstract class FleetTck {
+    private static final int MEMBERS = 4;
+    private static final int THREADS = 8;
+
+    /** A store to fight over. */
+    public interface Ground extends AutoCloseable {
+        /** By which every process of this machine reaches it. */
+        String url();
+
+        /** What can be done to it. */
+        List<FleetFault> faults();
+
+        /** Whether two never hold at once, whatever is done to it. */
+        default boolean isExclusive() {
+            return true;
+        }
+
+        /** See {@link StoreFixture#letsOthersIn()}. */
+        default boolean letsOthersIn() {
+            return true;
+        }
+
+        /** Ends the servers. */
+        @Override
+        void close();
+    }
+
+    /** Starts a store of its own. */
+    protected abstract Ground start() throws Exception;
+
+    @Test
+    @DisplayName("a fleet of processes keeps its locks while clients and servers are killed, paused and cut off")
+    void aFleetKeepsItsLocks(@TempDir(cleanup = CleanupMode.ON_SUCCESS) Path folder) throws Exception {
+        long seed = ModelCheck.seed();
+        try (Ground ground = start()) {
+            FleetReport report = Fleet.run(new FleetPlan(
+                    ground.url(),
+                    folder,
+                    MEMBERS,
+                    THREADS,
+                    Duration.ofSeconds(Tier.pick(5, 120, 1_200)),
+                    seed,
+                    ground.faults(),
+                    ground.isExclusive(),
+                    ground::letsOthersIn));
+            System.out.println("[fleet] " + getClass().getSimpleName() + ": " + report);
+            assertThat(report.isGood())
+                    .as("-Dlockkeeper.seed=" + seed + ": " + report)
+                    .isTrue();
+        }
+    }
+}

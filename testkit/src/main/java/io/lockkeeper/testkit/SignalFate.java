@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.testkit;
+
+/** What becomes of one signal of a store; see {@link FaultyStore#disturbSignals}. */
+public enum SignalFate {
+    /** It comes at once. */
+    DELIVERED,
+    /** It never comes. */
+    LOST,
+    /** It is kept back until {@link FaultyStore#deliverSignals()}. */
+    HELD,
+    /** It comes at once, and a copy of it is kept back. */
+    TWICE
+}

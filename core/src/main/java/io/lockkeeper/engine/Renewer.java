@@ -212,7 +212,8 @@ final class Renewer implements Timer.Pass {
 
     /**
      * Makes the request of each part. One that fails for a reason that may lie in a single record is divided, so that the others
-     * in it do not suffer.
+     * in it do not suffer. Halves come before what is left, so that a few failures lead to a single record, and to one that can
+     * be renewed, even if many are bad.
      */
     private static <T> void inParts(
             List<List<T>> wanted, Consumer<List<T>> request, BiConsumer<List<T>, Throwable> failed) {
@@ -230,8 +231,8 @@ final class Renewer implements Timer.Pass {
                 if (part.size() > 1 && mayConcernOne(e) && failuresInARow <= MOST_FAILURES) {
                     unavailable(e); // for the log
                     int middle = part.size() / 2;
-                    parts.addLast(part.subList(0, middle));
-                    parts.addLast(part.subList(middle, part.size()));
+                    parts.addFirst(part.subList(middle, part.size()));
+                    parts.addFirst(part.subList(0, middle));
                 } else {
                     failed.accept(part, e);
                 }

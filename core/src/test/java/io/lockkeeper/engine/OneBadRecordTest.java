@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** One record cannot be renewed, as when it is damaged: it costs the others nothing that are asked about with it. */
 final class OneBadRecordTest {
     private static final LockOptions SHORT = LockOptions.defaults().lease(Duration.ofSeconds(3));
-    private static final int MANY = 20;
 
     private final MemoryCore core = MemoryCore.system();
     private final MemoryStore store = new MemoryStore(core);
@@ -72,11 +71,22 @@ final class OneBadRecordTest {
     @ParameterizedTest
     @MethodSource("failures")
     void itsHoldIsLostAndNoOther(Supplier<Throwable> how) throws Exception {
+        assertThatOnlyTheBadAreLost(20, 8, how);
+    }
+
+    /** More than could be found if all of a request's large parts were tried first. */
+    @ParameterizedTest
+    @MethodSource("failures")
+    void holdsOfManyAreLostAndNoOther(Supplier<Throwable> how) throws Exception {
+        assertThatOnlyTheBadAreLost(360, 9, how);
+    }
+
+    private void assertThatOnlyTheBadAreLost(int many, int every, Supplier<Throwable> how) throws Exception {
         List<Lease> good = new ArrayList<>();
         List<Lease> bad = new ArrayList<>();
-        for (int i = 0; i < MANY; i++) {
+        for (int i = 0; i < many; i++) {
             good.add(rig.lock("good" + i, SHORT).acquire());
-            if (i % 8 == 0) {
+            if (i % every == 0) {
                 bad.add(rig.lock("bad" + i, SHORT).acquire());
             }
         }

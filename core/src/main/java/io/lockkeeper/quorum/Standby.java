@@ -5,6 +5,7 @@ import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Claim;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -54,8 +55,11 @@ final class Standby {
         /** Since when we have seen this holder. */
         long since;
 
-        /** The greatest token of its holders; 0 when nobody has been asked yet, -1 when it is only closed. */
-        long holder;
+        /** The greatest token that any member has told. One member may have another token for the same hold than the rest. */
+        long greatest;
+
+        /** Which members have been asked. */
+        final BitSet asked = new BitSet();
 
         /** When the last of those who wait will come. */
         long last;
@@ -87,7 +91,7 @@ final class Standby {
         if (info == null || info.isEmpty() || isOpenTo(claim.terms().mode(), info.get())) {
             return null;
         }
-        return heldBy(watch, info.get());
+        return heldBy(watch, one.number(), info.get());
     }
 
     private static boolean isOpenTo(Mode mode, LockInfo info) {
@@ -95,16 +99,17 @@ final class Standby {
                 && (info.holders().isEmpty() || (mode == Mode.SHARED && info.mode() == Mode.SHARED));
     }
 
-    private Duration heldBy(Watch watch, LockInfo info) {
+    private Duration heldBy(Watch watch, int member, LockInfo info) {
         long holder =
-                info.holders().stream().mapToLong(LockInfo.Hold::token).max().orElse(-1);
+                info.holders().stream().mapToLong(LockInfo.Hold::token).max().orElse(0);
         Duration opensIn = info.holders().stream()
                 .map(LockInfo.Hold::expiresIn)
                 .max(Comparator.naturalOrder())
                 .orElse(info.closedFor());
         synchronized (watch) {
-            boolean isNew = watch.holder != 0 && watch.holder != holder;
-            watch.holder = holder;
+            boolean isNew = watch.asked.get(member) && holder > watch.greatest;
+            watch.asked.set(member);
+            watch.greatest = Math.max(watch.greatest, holder);
             return next(watch, isNew, opensIn.toNanos());
         }
     }

@@ -70,10 +70,25 @@ record Call(int slot, Script script, List<byte[]> keys, List<byte[]> arguments) 
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
-    /** By its hash, or, for a server that does not know it, in full. */
-    CommandArguments command(boolean inFull) {
-        CommandArguments command = new CommandArguments(inFull ? Protocol.Command.EVAL : Protocol.Command.EVALSHA)
-                .add(inFull ? script.text() : script.sha1())
+    /** How a server is sent a script. */
+    enum Form {
+        /** By its hash. */
+        HASH,
+        /** In full, as the server does not know it. */
+        TEXT,
+        /** In full, as one that the server may run though it is full. */
+        TEXT_FOR_FULL_SERVER
+    }
+
+    CommandArguments command(Form form) {
+        CommandArguments command = new CommandArguments(
+                        form == Form.HASH ? Protocol.Command.EVALSHA : Protocol.Command.EVAL)
+                .add(
+                        switch (form) {
+                            case HASH -> script.sha1();
+                            case TEXT -> script.text();
+                            case TEXT_FOR_FULL_SERVER -> script.textForFullServer();
+                        })
                 .add(keys.size());
         keys.forEach(command::add);
         arguments.forEach(command::add);

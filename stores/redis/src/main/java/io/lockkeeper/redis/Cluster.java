@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -32,6 +33,9 @@ final class Cluster extends Servers {
     /** Drawing the map more often than this would help nobody: a fail-over takes longer. */
     private static final long BETWEEN_MAPS = 100_000_000;
 
+    /** A map that those who wait for a signal do not rely on. */
+    private static final long OLD = 5_000_000_000L;
+
     private static final int SLOTS = 16_384;
 
     private final List<HostAndPort> seeds;
@@ -39,7 +43,8 @@ final class Cluster extends Servers {
     private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
     private final Lookup<Chart> lookup = new Lookup<>("the map of the Redis Cluster", this::draw);
     private final long limitMillis;
-    private final AtomicInteger listeners = new AtomicInteger();
+    private final AtomicInteger listeners = new AtomicInteger(
+            ThreadLocalRandom.current().nextInt(SLOTS)); // so that not all clients listen at one server
     private volatile Chart chart = new Chart(Map.of(), List.of());
     private volatile long drawn;
     private volatile @Nullable Node failedLast;
@@ -151,6 +156,14 @@ final class Cluster extends Servers {
             throw new JedisConnectionException("no master of the Redis Cluster is known");
         }
         return at(masters.get(Math.floorMod(listeners.getAndIncrement(), masters.size())));
+    }
+
+    @Override
+    boolean isHeardAt(Node node) {
+        if (System.nanoTime() - drawn > OLD) {
+            lookup.start(); // a server that leaves tells nobody, and no slot that we use need have been there
+        }
+        return chart.masters.stream().anyMatch(address -> nodes.get(address) == node);
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** What an error of Redis means. */
@@ -150,6 +151,11 @@ final class Failures {
         }
         Matcher wrapped = WRAPPED.matcher(said);
         return wrapped.find() ? wrapped.group(1) : said;
+    }
+
+    /** Whether the server has no room for what a script would write. */
+    static boolean isFull(JedisDataException e) {
+        return word(said(e)).equals("OOM");
     }
 
     private static String word(String said) {

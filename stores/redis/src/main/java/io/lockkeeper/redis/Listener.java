@@ -23,8 +23,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * connection breaks, another one is made, to another server if need be, and the clients are told that they may have missed
  * something. While there is no client there is neither thread nor connection.
  *
- * <p>A connection that is dead without having been told so is found by those who wait: their refreshes {@linkplain #probe()
- * probe} it.
+ * <p>A connection that is dead without having been told so, or that leads to a server which has left the Cluster or is no longer the
+ * master, is found by those who wait: their refreshes {@linkplain #probe() probe} it.
  */
 final class Listener implements AutoCloseable {
     private static final long PAUSE = 100_000_000;
@@ -136,7 +136,7 @@ final class Listener implements AutoCloseable {
             Node node = null;
             try {
                 node = servers.listening();
-                new Hearing(node.keep()).run();
+                new Hearing(node, node.keep()).run();
                 if (!maySubscribe && !closed) {
                     LockSupport.parkNanos(this, BETWEEN_TRIALS);
                 }
@@ -197,7 +197,7 @@ final class Listener implements AutoCloseable {
         return true;
     }
 
-    /** Looks whether the connection is alive, if it has been silent for long. */
+    /** Looks whether the connection is alive, if it has been silent for long, and still leads to where it should. */
     void probe() {
         Hearing hearing;
         synchronized (this) {
@@ -210,13 +210,15 @@ final class Listener implements AutoCloseable {
 
     /** One connection, as long as it lasts. */
     private final class Hearing extends JedisPubSub {
+        private final Node node;
         private final Connection connection;
         private final Set<String> channels = new HashSet<>();
         private final Set<String> confirmed = new HashSet<>();
         private volatile long heard = System.nanoTime();
         private volatile long asked = heard;
 
-        Hearing(Connection connection) {
+        Hearing(Node node, Connection connection) {
+            this.node = node;
             this.connection = connection;
         }
 
@@ -272,7 +274,7 @@ final class Listener implements AutoCloseable {
         /** By a subscription that there is already: a PING would be one more permission to need. */
         void probe(long now) {
             synchronized (Listener.this) {
-                if (asked - heard > 0 && now - asked > PATIENCE) {
+                if (!servers.isHeardAt(node) || (asked - heard > 0 && now - asked > PATIENCE)) {
                     cut();
                 } else if (now - heard > SILENCE && now - asked > SILENCE && !channels.isEmpty()) {
                     asked = now;

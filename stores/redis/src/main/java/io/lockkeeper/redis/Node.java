@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol;
@@ -60,35 +61,65 @@ abstract class Node implements AutoCloseable {
     /** All on one connection. */
     final List<Object> runOnOne(List<Call> calls, Way way, Replicas replicas) {
         return on(way, connection -> {
-            List<Object> answers = send(connection, calls, way, replicas, false);
-            List<Call> unknown = new ArrayList<>(0);
-            for (int i = 0; i < answers.size(); i++) {
-                if (answers.get(i) instanceof JedisNoScriptException) {
-                    unknown.add(calls.get(i));
-                }
-            }
-            if (unknown.isEmpty()) {
-                return answers;
-            }
-            List<Object> again = send(connection, unknown, way, replicas, true);
-            int next = 0;
-            for (int i = 0; i < answers.size(); i++) {
-                if (answers.get(i) instanceof JedisNoScriptException) {
-                    answers.set(i, again.get(next++));
-                }
-            }
+            List<Object> answers = send(connection, calls, way, replicas, Call.Form.HASH);
+            repeat(
+                    connection,
+                    calls,
+                    answers,
+                    way,
+                    replicas,
+                    Call.Form.TEXT,
+                    (call, answer) -> answer instanceof JedisNoScriptException);
+            repeat(
+                    connection,
+                    calls,
+                    answers,
+                    way,
+                    replicas,
+                    Call.Form.TEXT_FOR_FULL_SERVER,
+                    (call, answer) -> call.script().needsNoRoom()
+                            && answer instanceof JedisDataException e
+                            && Failures.isFull(e));
             return answers;
         });
     }
 
+    /** Sends those in another form whose answers say so; what the server cannot read is as if it had not been sent. */
+    private static void repeat(
+            Connection connection,
+            List<Call> calls,
+            List<Object> answers,
+            Way way,
+            Replicas replicas,
+            Call.Form form,
+            BiPredicate<Call, Object> which) {
+        List<Integer> indices = new ArrayList<>(0);
+        for (int i = 0; i < answers.size(); i++) {
+            if (which.test(calls.get(i), answers.get(i))) {
+                indices.add(i);
+            }
+        }
+        if (indices.isEmpty()) {
+            return;
+        }
+        List<Object> again = send(connection, indices.stream().map(calls::get).toList(), way, replicas, form);
+        for (int i = 0; i < indices.size(); i++) {
+            if (form == Call.Form.TEXT || !(again.get(i) instanceof JedisDataException)) {
+                answers.set(indices.get(i), again.get(i));
+            }
+        }
+    }
+
     private static List<Object> send(
-            Connection connection, List<Call> calls, Way way, Replicas replicas, boolean inFull) {
-        Set<Script> toSend = inFull ? EnumSet.allOf(Script.class) : EnumSet.noneOf(Script.class);
+            Connection connection, List<Call> calls, Way way, Replicas replicas, Call.Form form) {
+        Set<Script> unsent = EnumSet.allOf(Script.class);
         for (Call call : calls) {
             if (way == Way.ASKING) {
                 connection.sendCommand(Protocol.Command.ASKING);
             }
-            connection.sendCommand(call.command(toSend.remove(call.script()))); // its text once is enough
+            boolean isFirst = unsent.remove(call.script());
+            // Its text once is enough.
+            connection.sendCommand(call.command(form != Call.Form.TEXT || isFirst ? form : Call.Form.HASH));
         }
         boolean waits = replicas.number() > 0;
         if (waits) {

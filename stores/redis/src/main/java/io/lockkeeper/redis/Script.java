@@ -83,6 +83,19 @@ enum Script {
         return all.toString();
     }
 
+    /** Whether it keeps or ends what is there, so that a server that is full should run it all the same. */
+    boolean needsNoRoom() {
+        return switch (this) {
+            case EXTEND, RENEW, RELEASE, RELEASE_FREE, WITHDRAW, DOWNGRADE -> true;
+            default -> false;
+        };
+    }
+
+    /** What a server that is full is sent: Redis 7 and later run it, earlier ones cannot read it. */
+    byte[] textForFullServer() {
+        return bytes("#!lua flags=allow-oom\n" + new String(text, StandardCharsets.UTF_8));
+    }
+
     /** Of the keys of a step, how many it needs. */
     int keys() {
         return keys;

@@ -136,6 +136,12 @@ final class Sentinels extends Servers {
     }
 
     @Override
+    boolean isHeardAt(Node node) {
+        Node known = current;
+        return known == null || known == node;
+    }
+
+    @Override
     Object lane(int slot, Object store) {
         return store;
     }

@@ -32,6 +32,11 @@ abstract class Servers implements AutoCloseable {
     /** A server to hear signals from; when one has failed, another one if there is any. */
     abstract Node listening();
 
+    /** Whether what is published still reaches those who listen at this node, as far as is known. No I/O. */
+    boolean isHeardAt(Node node) {
+        return true;
+    }
+
     /** What fails together with a slot. No I/O. */
     abstract Object lane(int slot, Object store);
 

@@ -28,7 +28,8 @@ final class Survey {
         Call trial =
                 new Call(slot, Script.TRIAL, keys.forTrial(UUID.randomUUID().toString()), List.of());
         // In full, too: a server that knows the scripts today may have forgotten them when a lock is to be renewed.
-        refuseIfDenied(() -> servers.ask(() -> servers.node(slot), node -> node.command(trial.command(true))));
+        refuseIfDenied(
+                () -> servers.ask(() -> servers.node(slot), node -> node.command(trial.command(Call.Form.TEXT))));
         refuseIfDenied(() -> servers.run(trial, Node.Way.PLAIN, Replicas.NONE));
     }
 

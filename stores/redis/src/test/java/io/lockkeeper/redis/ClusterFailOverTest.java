@@ -187,6 +187,43 @@ class ClusterFailOverTest {
         }
     }
 
+    /** Nothing breaks, and no slot in use was there: the one that waits has to find out by itself. */
+    @Test
+    void aServerThatLeavesTheClusterIsListenedToNoLonger() throws Exception {
+        try (Lockkeeper a = keeper(Duration.ofSeconds(30));
+                Lockkeeper b = keeper(Duration.ofSeconds(30))) {
+            a.lock("x", LONG_LEASE).acquire().close();
+            RedisServer leaving = cluster.masters().stream()
+                    .filter(ClusterFailOverTest::isListenedTo)
+                    .findFirst()
+                    .orElseThrow();
+            RedisServer replica = cluster.servers().get(cluster.servers().indexOf(leaving) + 3);
+            List<RedisServer> staying = new ArrayList<>(cluster.servers());
+            staying.removeAll(List.of(leaving, replica));
+            String name = NAMES.stream()
+                    .filter(each -> !store.lane(each).toString().equals(leaving.address()))
+                    .findFirst()
+                    .orElseThrow();
+            Lease held = a.lock(name, LONG_LEASE).acquire();
+            CompletableFuture<Lease> waiting = b.lock(name, LONG_LEASE).acquireAsync();
+            String id = new Admin(leaving).text("CLUSTER", "MYID");
+            replica.kill(); // it would not forget its master
+            new Admin(leaving).ask("FLUSHALL");
+            for (RedisServer server : staying) {
+                new Admin(server).ask("CLUSTER", "FORGET", id);
+            }
+            new Admin(leaving).ask("CLUSTER", "RESET", "SOFT");
+            Admin.await("nobody listens there any more", () -> !isListenedTo(leaving));
+            Admin.await("it listens elsewhere", () -> staying.stream().anyMatch(server -> isListenedTo(server)));
+            assertThat(held.release()).isTrue();
+            waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).close();
+        }
+    }
+
+    private static boolean isListenedTo(RedisServer server) {
+        return !new Admin(server).text("CLIENT", "LIST", "TYPE", "pubsub").isBlank();
+    }
+
     @Test
     void aSlotThatMovesTakesItsLocksAlong() throws Exception { // MOVED, ASK, TRYAGAIN
         RedisServer from = cluster.servers().get(0);

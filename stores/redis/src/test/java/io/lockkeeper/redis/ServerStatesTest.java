@@ -12,6 +12,8 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.testservers.RedisServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -181,6 +183,38 @@ class ServerStatesTest {
             admin.ask("CONFIG", "SET", "maxmemory", "0");
             get(waiting).close();
             keeper.lock("more", LEASE).acquire().close();
+        }
+    }
+
+    /** What is held, and what is handed over, needs no room that was not there before. */
+    @Test
+    void aFullServerKeepsWhatIsHeldAndHandsItOver() throws Exception { // H34
+        LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(2));
+        try (Lockkeeper keeper = hasty();
+                Lockkeeper other = hasty()) {
+            Lease alone = keeper.lock("alone", brief).acquire();
+            Lease awaited = keeper.lock("awaited", brief).acquire();
+            List<Lease> permits = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                permits.add(keeper.semaphore("permits", 5, brief).acquire());
+            }
+            CompletableFuture<Lease> waiting = other.lock("awaited", brief).acquireAsync();
+            awaitWaiter(keeper, "awaited");
+            admin.ask("CONFIG", "SET", "maxmemory", "1");
+            try {
+                long until = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+                Admin.await("two leases are over", () -> System.nanoTime() - until >= 0);
+                assertThat(alone.isValid()).isTrue();
+                assertThat(permits).allMatch(Lease::isValid);
+                assertThat(awaited.release()).isTrue();
+                try (Lease next = get(waiting)) {
+                    assertThat(next.token()).isGreaterThan(awaited.token());
+                }
+                assertThat(alone.release()).isTrue();
+                assertThat(permits).allMatch(Lease::release);
+            } finally {
+                admin.ask("CONFIG", "SET", "maxmemory", "0");
+            }
         }
     }
 

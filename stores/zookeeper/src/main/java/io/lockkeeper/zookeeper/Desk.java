@@ -134,14 +134,14 @@ final class Desk {
 
     /** Has a look at an entry made, soon and elsewhere. */
     void lookLater(Entry entry) {
-        changed(entry, null, 0);
+        changed(entry, Watches.Change.UNKNOWN);
     }
 
     /** See {@link Watches.Listener}. */
-    void changed(Entry entry, @Nullable String deleted, long disconnects) {
+    void changed(Entry entry, Watches.Change change) {
         Worker w = worker;
         if (w != null) {
-            w.look(entry, deleted, disconnects);
+            w.look(entry, change);
         }
     }
 

@@ -132,7 +132,8 @@ final class Ending {
             NodeData data = entry.data;
             long delay = overdue ? Names.delayAfter(data) : Math.max(0, data.recalled());
             boolean alone = delay == 0 && !desk.isBusy(entry.parent);
-            Reply reply = session.await(session.multi(ops(entry, delay, alone)), "release");
+            List<Op> ops = ops(entry, delay, alone);
+            Reply reply = session.await(session.watches.delete(entry.path(), () -> session.multi(ops)), "release");
             switch (reply.code()) {
                 case OK -> {
                     if (alone) {

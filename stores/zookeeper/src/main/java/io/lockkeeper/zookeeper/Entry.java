@@ -66,6 +66,9 @@ final class Entry {
     @Nullable
     String lastBefore;
 
+    /** Whether that node is of our own session: then it lets us in only if it was deleted by a step of ours. */
+    boolean lastBeforeIsOurs;
+
     /** How many disconnects there were before that node was read: after another, its deletion lets nobody in. */
     long lastBeforeSince;
 

@@ -211,6 +211,7 @@ final class Looking {
                 && last.data().lockDelay() == 0
                 && listing.isNextAfter(awaited.get(0), entry.theNode(), index)) {
             entry.lastBefore = last.path();
+            entry.lastBeforeIsOurs = last.stat().getEphemeralOwner() == session.id;
         }
         seen.keySet().retainAll(entry.front);
         return Optional.of(List.copyOf(seen.values()));
@@ -275,9 +276,10 @@ final class Looking {
 
     /**
      * One that we wait for has changed, or gone; tells if that lets us in. Its going is the grant only on the connection on
-     * which it was read: after a disconnect it may have been written before it was deleted, and a listing decides.
+     * which it was read: after a disconnect it may have been written before it was deleted, and a listing decides. And a node
+     * of our own session may go because the session ends, and our claim's node with it: then only a release of ours is a grant.
      */
-    void wake(Entry entry, Session session, @Nullable String deleted, long disconnects) {
+    void wake(Entry entry, Session session, Watches.Change change) {
         entry.lock.lock();
         try {
             if (entry.state != Entry.State.QUEUED || !entry.isIn(session)) {
@@ -286,8 +288,11 @@ final class Looking {
             if (entry.endsAt <= desk.ticker.nanos()) {
                 return; // nobody waits any more: it goes soon
             }
-            boolean isGrant =
-                    deleted != null && deleted.equals(entry.lastBefore) && disconnects == entry.lastBeforeSince;
+            String deleted = change.deleted();
+            boolean isGrant = deleted != null
+                    && deleted.equals(entry.lastBefore)
+                    && change.disconnects() == entry.lastBeforeSince
+                    && (change.byUs() || !entry.lastBeforeIsOurs);
             if (isGrant) {
                 letIn(entry, session, false);
             } else {

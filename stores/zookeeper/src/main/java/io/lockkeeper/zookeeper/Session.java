@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -57,6 +58,7 @@ final class Session extends Requests implements Liveness {
 
     private final Layout layout;
     private final Contacts contacts;
+    private final BooleanSupplier isClosing;
     private volatile List<ACL> acl;
     private volatile int fence;
     private volatile long fencedOff;
@@ -70,6 +72,7 @@ final class Session extends Requests implements Liveness {
      *
      * @param patience how long an answer is waited for
      * @param notBefore the session began later than this
+     * @param isClosing whether the session is being ended on this side: it may live on for a moment, but nothing rests on it
      * @param listener who is told that a node has changed that a claim of this session waits for
      */
     Session(
@@ -79,12 +82,14 @@ final class Session extends Requests implements Liveness {
             Ticker ticker,
             long patience,
             long notBefore,
+            BooleanSupplier isClosing,
             Watches.Listener listener) {
         super(zk, ticker, patience);
         this.id = zk.getSessionId();
         this.timeout = TimeUnit.MILLISECONDS.toNanos(zk.getSessionTimeout());
         this.layout = layout;
         this.acl = acl;
+        this.isClosing = isClosing;
         this.watches = new Watches(listener);
         // A client that has nothing to say pings every third of the timeout.
         long now = ticker.nanos();
@@ -92,7 +97,7 @@ final class Session extends Requests implements Liveness {
     }
 
     boolean isOver() {
-        return over || !zk.getState().isAlive();
+        return over || isClosing.getAsBoolean() || !zk.getState().isAlive();
     }
 
     void end() {

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.ZooKeeper;
@@ -232,14 +233,24 @@ final class Sessions implements AutoCloseable {
 
     private void end(Session session) {
         boolean isAlive = session.zk.getState().isAlive();
-        String why = isAlive ? "nodes of the session were deleted" : "the session has expired";
+        String why = isClientClosed()
+                ? "the CuratorFramework has been closed"
+                : isAlive ? "nodes of the session were deleted" : "the session has expired";
         notBefore = isAlive ? notBefore : session.lastContact(); // the next one begins later than that
         events.ended.accept(session, why);
         current = null;
     }
 
+    /** It is said to be closed before it ends its session, so that nothing rests on a session that the server is ending. */
+    private boolean isClientClosed() {
+        return curator.getState() == CuratorFrameworkState.STOPPED;
+    }
+
     private void open(CompletableFuture<Session> wanted) throws InterruptedException {
         try {
+            if (isClientClosed()) {
+                throw StoreUnavailableException.lasting("the CuratorFramework has been closed", null);
+            }
             if (!curator.blockUntilConnected((int) SLICE_MILLIS, TimeUnit.MILLISECONDS)) {
                 if (waiting.get() > 0 && !closed) {
                     return; // each who waits knows how long
@@ -250,7 +261,8 @@ final class Sessions implements AutoCloseable {
             if (zk.getSessionId() == 0) {
                 throw unreachable("", null);
             }
-            Session session = new Session(zk, layout, acl, ticker, operationTimeout, notBefore, events.changed);
+            Session session = new Session(
+                    zk, layout, acl, ticker, operationTimeout, notBefore, this::isClientClosed, events.changed);
             opening = session;
             session.open();
             current = session; // first: those who hear of it look for it here

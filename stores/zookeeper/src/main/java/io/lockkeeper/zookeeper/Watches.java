@@ -6,8 +6,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -21,20 +23,35 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Disconnects.</b> On one connection a watch reports the first change of a node. After a reconnect it reports only how
  * the node is now: of one that was written and then deleted, the deletion. So each event says how many disconnects there
  * were before it. They are counted in the order of events: whoever had a watch when the connection broke is told so first.
+ *
+ * <p><b>Nodes of this session.</b> When a session ends, its nodes go one after the other, and those who waited in it may be told
+ * before the client knows that it has ended. So each event of a node that has gone says whether a step of ours deleted it, and
+ * waits for the answer to that step: it comes right behind.
  */
 final class Watches implements Watcher {
     /** Told whose node has changed. */
     interface Listener {
-        /**
-         * A node that the entry waits for is not as it was.
-         *
-         * @param deleted its path if it has gone, null if it has changed
-         * @param disconnects how many there were before
-         */
-        void changed(Entry entry, @Nullable String deleted, long disconnects);
+        /** A node that the entry waits for is not as it was. */
+        void changed(Entry entry, Change change);
+    }
+
+    /**
+     * What has happened to a node.
+     *
+     * @param deleted its path if it has gone, null if it has changed
+     * @param byUs whether a step made in this session deleted it: then the session lived at that moment
+     * @param disconnects how many there were before
+     */
+    record Change(@Nullable String deleted, boolean byUs, long disconnects) {
+        /** That there may be something to be seen. */
+        static final Change UNKNOWN = new Change(null, false, 0);
     }
 
     private final Map<String, Set<Entry>> waiting = new ConcurrentHashMap<>();
+
+    /** Nodes that a step of ours under way deletes, and whether it has. */
+    private final Map<String, CompletableFuture<Boolean>> deleting = new ConcurrentHashMap<>(0);
+
     private final Listener listener;
     private final AtomicLong disconnects = new AtomicLong();
 
@@ -96,8 +113,33 @@ final class Watches implements Watcher {
         Set<Entry> entries = waiting.remove(path);
         if (entries != null) {
             entries.remove(but);
-            entries.forEach(entry -> listener.changed(entry, null, disconnects.get()));
+            tell(entries, null, false, disconnects.get());
         }
+    }
+
+    /**
+     * Makes a step that deletes a node. To those who wait for the node its going is then a release, if the step is answered
+     * so.
+     */
+    CompletableFuture<Reply> delete(String path, Supplier<CompletableFuture<Reply>> step) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        deleting.put(path, done); // first: the event comes before the answer
+        try {
+            return step.get().whenComplete((answer, e) -> deleted(path, done, answer != null && answer.isOk()));
+        } catch (Throwable e) {
+            deleted(path, done, false);
+            throw e;
+        }
+    }
+
+    private void deleted(String path, CompletableFuture<Boolean> done, boolean byUs) {
+        deleting.remove(path, done);
+        done.complete(byUs);
+    }
+
+    private void tell(Set<Entry> entries, @Nullable String deleted, boolean byUs, long before) {
+        Change change = new Change(deleted, byUs, before);
+        entries.forEach(entry -> listener.changed(entry, change));
     }
 
     @Override
@@ -110,8 +152,14 @@ final class Watches implements Watcher {
         }
         Set<Entry> entries = waiting.remove(event.getPath());
         if (entries != null) {
+            long before = disconnects.get();
             String deleted = event.getType() == EventType.NodeDeleted ? event.getPath() : null;
-            entries.forEach(entry -> listener.changed(entry, deleted, disconnects.get()));
+            CompletableFuture<Boolean> step = deleted == null ? null : deleting.get(deleted);
+            if (step == null) {
+                tell(entries, deleted, false, before);
+            } else {
+                step.thenAccept(byUs -> tell(entries, deleted, byUs, before));
+            }
         }
     }
 }

@@ -6,7 +6,6 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /** The thread that looks when something has changed that is waited for, and ends what nobody renews. */
 final class Worker implements Runnable, AutoCloseable {
@@ -49,11 +48,11 @@ final class Worker implements Runnable, AutoCloseable {
     }
 
     /** See {@link Watches.Listener}. */
-    void look(Entry entry, @Nullable String deleted, long disconnects) {
+    void look(Entry entry, Watches.Change change) {
         tasks.add(() -> {
             Session session = sessions.peek();
             if (session != null) {
-                looking.wake(entry, session, deleted, disconnects);
+                looking.wake(entry, session, change);
             }
         });
     }

@@ -320,7 +320,8 @@ class HazardsTest {
                     Ticker.SYSTEM,
                     LONG.toNanos(),
                     Ticker.SYSTEM.nanos(),
-                    (entry, deleted, disconnects) -> {});
+                    () -> false,
+                    (entry, change) -> {});
             Names names = new Names(Ticker.SYSTEM);
             String path = layout.name("renewed");
             String node = path + "/" + client.getChildren().forPath(path).get(0);

@@ -118,6 +118,29 @@ class RequestsTest {
         }
     }
 
+    /** Threads of one client share its session: a release of one is the grant to the next, without a look. */
+    @Test
+    void aHandOffWithinAClientIsTheReleaseAlone() throws Exception {
+        int handOffs = 20;
+        try (Lockkeeper keeper = keeper()) {
+            long requests = 0;
+            Lease lease = lock(keeper, "within").acquire();
+            for (int i = 0; i < handOffs; i++) {
+                CompletableFuture<Lease> waiting = lock(keeper, "within").acquireAsync();
+                awaitWaiters(keeper, "within", 1);
+                keeper.inspector().inspect("within"); // whatever it asked for its place has come
+                long before = server.received();
+                assertThat(lease.release()).isTrue();
+                lease = waiting.get(LONG.toSeconds(), TimeUnit.SECONDS);
+                requests += server.received() - before;
+            }
+            assertThat(requests)
+                    .as("the release, and an attempt to remove the name's node")
+                    .isLessThanOrEqualTo(2L * handOffs);
+            assertThat(lease.release()).isTrue();
+        }
+    }
+
     /** A client whose session is known to the server's counters. */
     private record Client(CuratorFramework curator, ZooKeeperStore store, Lockkeeper keeper) implements AutoCloseable {
         static Client open() throws Exception {

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A claim, granted or queued, as the columns of a row: the same columns in the name's row and in the table of claims. */
 final class ClaimColumns {
+    /** A hundred years. */
+    private static final long LONGEST_MICROS = Duration.ofDays(36_500).toNanos() / 1_000;
+
     private ClaimColumns() {}
 
     static Map<String, Object> of(Claim claim) {
@@ -120,13 +123,13 @@ final class ClaimColumns {
                 mode(row.getString("mode")),
                 row.getInt("permits"),
                 row.getInt("permit_limit"),
-                micros(row.getLong("lease")),
-                micros(row.getLong("lock_delay")),
-                micros(row.getLong("patience")),
+                duration(row, "lease"),
+                duration(row, "lock_delay"),
+                duration(row, "patience"),
                 row.getInt("block"),
                 true,
-                row.getString("client"),
-                row.getString("label"));
+                text(row, "client"),
+                text(row, "label"));
         StoreTime deadline = new StoreTime(incarnation, row.getLong("deadline"));
         return new Claim(name, ClaimId.parse(row.getString("claim")), terms, deadline, row.getInt("stray") != 0);
     }
@@ -136,8 +139,24 @@ final class ClaimColumns {
         return text.replace('\0', '\u2400');
     }
 
-    private static Duration micros(long micros) {
-        return Duration.of(micros, ChronoUnit.MICROS);
+    private static Duration duration(ResultSet row, String column) throws SQLException {
+        return Duration.of(within(row.getLong(column), column, LONGEST_MICROS), ChronoUnit.MICROS);
+    }
+
+    private static String text(ResultSet row, String column) throws SQLException {
+        String text = row.getString(column);
+        if (text == null) {
+            throw new IllegalStateException(column + " is NULL");
+        }
+        return text;
+    }
+
+    /** A number that we may have written; others would surprise those who calculate with it. */
+    static long within(long number, String column, long most) {
+        if (number < 0 || number > most) {
+            throw new IllegalStateException(column + " is " + number + "; allowed is 0 to " + most);
+        }
+        return number;
     }
 
     private static String letter(Mode mode) {

@@ -66,6 +66,11 @@ interface ConnectionSource {
         return steps.get();
     }
 
+    /** Makes steps that end something, and so let others in: they do not wait with all the processes that want to write. */
+    default <T> T ahead(Supplier<T> steps) throws SQLException {
+        return steps.get();
+    }
+
     /** The clock of the database in µs since 1970, where it is this machine's, so that nobody need be asked. */
     default OptionalLong clock() {
         return OptionalLong.empty();

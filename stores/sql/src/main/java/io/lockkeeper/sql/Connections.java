@@ -219,9 +219,23 @@ final class Connections implements AutoCloseable {
         if (!source.hasLine()) {
             return steps.get();
         }
+        return inLine(() -> source.together(steps));
+    }
+
+    /** Makes steps that end something, so that others need not wait for all who want to write. */
+    <T> T ahead(Supplier<T> steps) {
+        return source.hasLine() ? inLine(() -> source.ahead(steps)) : steps.get();
+    }
+
+    /** Steps with one place in the line of those who wait for a connection. */
+    private interface InLine<T> {
+        T make() throws SQLException;
+    }
+
+    private <T> T inLine(InLine<T> steps) {
         return step(false, () -> {
             try {
-                return source.together(steps);
+                return steps.make();
             } catch (SQLException e) {
                 throw failure(e);
             }
@@ -234,6 +248,12 @@ final class Connections implements AutoCloseable {
         return micros.isPresent()
                 ? new StoreTime(incarnation, micros.getAsLong())
                 : autocommit(c -> SqlStore.clock(c, sql, incarnation));
+    }
+
+    /** Whether a deadline is ahead, where that is known without asking the database. */
+    boolean isBefore(StoreTime deadline, long incarnation) {
+        OptionalLong micros = source.clock();
+        return micros.isPresent() && deadline.incarnation() == incarnation && micros.getAsLong() < deadline.micros();
     }
 
     /** In autocommit, on the connection that is kept for renewals; or, while nothing is held, on one that is free. */

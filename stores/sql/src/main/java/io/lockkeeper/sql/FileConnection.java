@@ -26,6 +26,7 @@ final class FileConnection extends JDBC4Connection {
     private final int generation;
     private volatile boolean usable = true;
     private boolean insists;
+    private FileGate.Order order = FileGate.Order.IN_TURN;
     private boolean inGate;
     private boolean isStuck;
     private FileGate.@Nullable Note lastSeen;
@@ -51,8 +52,13 @@ final class FileConnection extends JDBC4Connection {
         }
     }
 
-    /** Whether steps go on when the gate is crowded: a renewal cannot wait. */
-    void insist(boolean insist) {
+    /**
+     * How the next steps wait at the gate.
+     *
+     * @param insist whether they go on when it is crowded: what keeps something alive cannot wait forever
+     */
+    void waits(FileGate.Order where, boolean insist) {
+        order = where;
         insists = insist;
     }
 
@@ -205,7 +211,7 @@ final class FileConnection extends JDBC4Connection {
         if (inGate) {
             return;
         }
-        FileGate.Entry entry = source.gate().enter(source.turnNanos());
+        FileGate.Entry entry = source.gate().enter(source.turnNanos(), order);
         inGate = entry == FileGate.Entry.ENTERED;
         isStuck = entry == FileGate.Entry.STUCK;
         lastSeen = isStuck ? source.gate().note() : null;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * of them keep a machine so busy that the one that writes hardly gets on.
  *
  * <p>The gate is a small file beside the other one. Whoever is next has a lock on its first byte, whoever writes on its second one,
- * so that a process that comes back at once does not overtake the next. The kernel takes both locks from a process that ends, however
+ * so that a process that comes back at once does not overtake the next. A renewal asks for the second one alone. The kernel takes both locks from a process that ends, however
  * it ends. In the file stands which process entered last, and when: a gate that others pass is crowded, one that nobody passes is
  * stuck, as when a process was stopped inside.
  *
@@ -61,6 +61,14 @@ final class FileGate implements AutoCloseable {
     /** Who was inside when somebody of this process waited in vain; null when that is not known. */
     private volatile @Nullable Note stuck;
 
+    /** Where to wait. */
+    enum Order {
+        /** After all who came before. */
+        IN_TURN,
+        /** With the one who is next: for a renewal, which a crowd must not delay until its lease has ended. */
+        AT_THE_HEAD
+    }
+
     /** What came of waiting. */
     enum Entry {
         /** It is our turn. */
@@ -95,21 +103,26 @@ final class FileGate implements AutoCloseable {
         return file.resolveSibling(file.getFileName() + ".gate");
     }
 
-    /** Waits for so long at most; whoever has entered must {@link #leave}. An interrupt is kept for later. */
+    /** As {@link #enter(long, Order)}, in turn. */
     Entry enter(long nanos) {
+        return enter(nanos, Order.IN_TURN);
+    }
+
+    /** Waits for that long at most; after {@link Entry#ENTERED} the caller must {@link #leave}. An interrupt is kept for later. */
+    Entry enter(long nanos, Order order) {
         long until = System.nanoTime() + nanos;
         boolean isOurs = takeTurn(0);
         Note before = null;
         boolean entered = false;
         try {
-            entered = isOurs && enterNow();
+            entered = isOurs && enterNow(order);
             if (!entered) {
                 before = note();
                 if (isKnownToBeStuck(before)) {
                     return Entry.STUCK;
                 }
                 isOurs = isOurs || takeTurn(until - System.nanoTime());
-                entered = isOurs && enterBy(until);
+                entered = isOurs && enterBy(until, order);
             }
         } finally {
             if (isOurs && !entered) {
@@ -182,7 +195,7 @@ final class FileGate implements AutoCloseable {
 
     // ---- With the turn ----
 
-    private boolean enterNow() {
+    private boolean enterNow(Order order) {
         GateRequest request = pending;
         if (request != null && !request.isDone()) {
             return false;
@@ -190,9 +203,11 @@ final class FileGate implements AutoCloseable {
         pending = null;
         try {
             FileChannel open = open();
-            next = next != null ? next : open.tryLock(NEXT, 1, false);
-            if (next == null) {
-                return false;
+            if (order == Order.IN_TURN) {
+                next = next != null ? next : open.tryLock(NEXT, 1, false);
+                if (next == null) {
+                    return false;
+                }
             }
             FileLock lock = open.tryLock(WRITER, 1, false);
             if (lock == null) {
@@ -207,13 +222,14 @@ final class FileGate implements AutoCloseable {
         return true;
     }
 
-    private boolean enterBy(long until) {
-        while (!enterNow()) {
+    private boolean enterBy(long until, Order order) {
+        while (!enterNow(order)) {
             GateRequest request = pending;
             if (request == null) {
-                request = new GateRequest(Objects.requireNonNull(channel), next, NEXT, WRITER);
+                request = new GateRequest(
+                        Objects.requireNonNull(channel), next, order == Order.IN_TURN ? NEXT : WRITER, WRITER);
                 if (!request.start(threads)) {
-                    return tryUntil(until);
+                    return tryUntil(until, order);
                 }
                 next = null;
                 pending = request;
@@ -237,13 +253,13 @@ final class FileGate implements AutoCloseable {
     }
 
     /** Without a thread that could wait for it: tries again and again, and leaves nothing locked if that is in vain. */
-    private boolean tryUntil(long until) {
+    private boolean tryUntil(long until, Order order) {
         boolean interrupted = false;
         boolean entered = false;
         while (!entered && System.nanoTime() - until < 0) {
             LockSupport.parkNanos(TRY_NANOS);
             interrupted |= Thread.interrupted();
-            entered = enterNow();
+            entered = enterNow(order);
         }
         if (!entered) {
             release(next);

@@ -70,7 +70,7 @@ final class FileSetup {
         FileSource source;
         try {
             // All names of the file lead to the same gate and the same folder of sockets.
-            source = new FileSource(realPath(wanted), timeout, full, owner);
+            source = new FileSource(wanted, realPath(wanted), timeout, full, owner);
         } catch (IOException e) {
             throw lasting(wanted, "cannot be created: " + reason(e), e);
         }
@@ -96,17 +96,28 @@ final class FileSetup {
         if (Files.exists(wanted)) {
             return wanted.toRealPath();
         }
-        Path folder = wanted.getParent();
-        Path name = wanted.getFileName();
-        if (folder == null || name == null) {
-            throw new IOException("it has no folder");
-        }
+        Path folder = folder(wanted);
         Files.createDirectories(folder, FileModes.OWNER_ONLY_FOLDER);
         String network = networkType(type(folder));
         if (network != null) {
             throw refusal(wanted, network);
         }
-        return folder.toRealPath().resolve(name);
+        return target(wanted);
+    }
+
+    /** Where a path leads, whether or not there is a file yet; its folder must be there. */
+    static Path target(Path wanted) throws IOException {
+        return Files.exists(wanted)
+                ? wanted.toRealPath()
+                : folder(wanted).toRealPath().resolve(wanted.getFileName());
+    }
+
+    private static Path folder(Path wanted) throws IOException {
+        Path folder = wanted.getParent();
+        if (folder == null) {
+            throw new IOException("it has no folder");
+        }
+        return folder;
     }
 
     /**

@@ -29,6 +29,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     private static final double SHARE_IN_LINE = 0.2;
 
     private final Path path;
+    private final FileLink link;
     private final Duration timeout;
     private final boolean full;
     private final String owner;
@@ -37,6 +38,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     private final SharedFile shared;
     private volatile Runnable whenDisplaced = () -> {};
     private @Nullable FileConnection lent; // to the thread that is first in line
+    private FileGate.Order order = FileGate.Order.IN_TURN; // of that thread
     private @Nullable FileConnection idle;
     private boolean closed;
 
@@ -46,7 +48,13 @@ final class FileSource implements ConnectionSource, AutoCloseable {
      * @param owner see {@link FileOwners}
      */
     FileSource(Path path, Duration timeout, boolean full, String owner) {
+        this(path, path, timeout, full, owner);
+    }
+
+    /** The same, where the file was given by another name, which may lead to another file some day. */
+    FileSource(Path given, Path path, Duration timeout, boolean full, String owner) {
         this.path = path;
+        this.link = new FileLink(given, path);
         this.timeout = timeout;
         this.full = full;
         this.owner = owner;
@@ -88,11 +96,20 @@ final class FileSource implements ConnectionSource, AutoCloseable {
 
     void check(int generation) throws SQLException {
         shared.check(generation);
+        lookAtLink();
+        link.check();
     }
 
     /** Looks whether the files are still there, without a step. */
     void look() {
         shared.look();
+        lookAtLink();
+    }
+
+    private void lookAtLink() {
+        if (link.leadsElsewhere()) {
+            displaced();
+        }
     }
 
     /** What to do when they are not. */
@@ -109,28 +126,28 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     @Override
     public Connection pooled() throws SQLException {
         standInLine(timeout.toNanos());
-        return lend(false);
+        return lend(order, false);
     }
 
     /** For those who only wait: they need no second one. A thread that has come to use it does not stand in line for long. */
     @Override
     public @Nullable Connection spare() throws SQLException {
         try {
-            return line.tryLock(0, TimeUnit.NANOSECONDS) ? lend(true) : null;
+            return line.tryLock(0, TimeUnit.NANOSECONDS) ? lend(FileGate.Order.IN_TURN, true) : null;
         } catch (InterruptedException e) {
             throw new SQLTransientConnectionException("interrupted while it looked for a connection", "08001", e);
         }
     }
 
     /** To the thread that is first in line. */
-    private FileConnection lend(boolean insists) throws SQLException {
+    private FileConnection lend(FileGate.Order where, boolean insists) throws SQLException {
         boolean done = false;
         try {
             FileConnection connection = takeIdle();
             if (connection == null) {
                 connection = open(this::giveBack);
             }
-            connection.insist(insists);
+            connection.waits(where, insists);
             lent = connection;
             done = true;
             return connection;
@@ -152,6 +169,19 @@ final class FileSource implements ConnectionSource, AutoCloseable {
         try {
             return steps.get();
         } finally {
+            line.unlock();
+        }
+    }
+
+    @Override
+    public <T> T ahead(Supplier<T> steps) throws SQLException {
+        standInLine(timeout.toNanos());
+        FileGate.Order before = order;
+        order = FileGate.Order.AT_THE_HEAD;
+        try {
+            return steps.get();
+        } finally {
+            order = before;
             line.unlock();
         }
     }
@@ -196,7 +226,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     @Override
     public Connection kept() throws SQLException {
         FileConnection connection = open((kept, usable) -> shared.close(kept));
-        connection.insist(true);
+        connection.waits(FileGate.Order.AT_THE_HEAD, true);
         return connection;
     }
 

@@ -28,6 +28,7 @@ final class GateRequest implements Runnable {
      * Waits for both locks, or for the second one only.
      *
      * @param next the first lock, if we have it
+     * @param nextByte the same as the other to wait for that one only
      */
     GateRequest(FileChannel channel, @Nullable FileLock next, long nextByte, long writerByte) {
         this.channel = channel;
@@ -49,11 +50,13 @@ final class GateRequest implements Runnable {
     public void run() {
         try {
             FileLock first = next;
-            if (first == null) {
+            if (first == null && nextByte != writerByte) {
                 first = channel.lock(nextByte, 1, false);
             }
             FileLock second = channel.lock(writerByte, 1, false);
-            first.release();
+            if (first != null) {
+                first.release();
+            }
             end(second, null);
         } catch (Throwable e) { // those who wait for it must hear of it, whatever it is
             end(null, e);

@@ -35,6 +35,9 @@ final class LoadedName implements Ledger {
     /** The claims of the name that are in the table, by id. */
     final Map<String, Entry> inTable = new HashMap<>();
 
+    /** No name has more holders, nor more waiters. */
+    private static final int MOST_CLAIMS = 1_000_000_000;
+
     /** A name with more holders and waiters than this may be loaded in part. */
     static final int FEW = 32;
 
@@ -75,8 +78,8 @@ final class LoadedName implements Ledger {
         this.name = NameCode.decode(code);
         this.time = new StoreTime(incarnation, row.getLong("at"));
         this.nextSeq = row.getLong("next_seq");
-        this.waiters = row.getInt("waiters");
-        this.count = row.getInt("holders");
+        this.waiters = (int) ClaimColumns.within(row.getInt("waiters"), "waiters", MOST_CLAIMS);
+        this.count = (int) ClaimColumns.within(row.getInt("holders"), "holders", MOST_CLAIMS);
         this.closedUntil = row.getLong("closed_until");
         this.floor = row.getLong("floor");
         this.strays = Deadlines.parse(row.getString("strays"), time.micros());

@@ -132,6 +132,9 @@ final class Sql {
             throws SQLException {
         PreparedStatement prepared = connection.prepareStatement(text);
         try {
+            if (prepared.getMaxRows() != 0) {
+                prepared.setMaxRows(0); // MySQL's driver has a parameter for it; whoever is not seen would hold nothing
+            }
             for (int i = 0; i < bound.size(); i++) {
                 prepared.setObject(i + 1, bound.get(i));
             }

@@ -151,10 +151,17 @@ public final class SqlStore implements LockStore {
             wakes.expect(claim);
         }
         boolean isQueued = false;
+        boolean begunInTime = connections.isBefore(claim.deadline(), incarnation);
         try {
             Answer answer = connections.together(() -> shortWays
                     .claim(claim)
                     .orElseGet(() -> inName(claim.name(), (state, ledger) -> state.claim(claim, ledger))));
+            if (begunInTime
+                    && claim.terms().queue()
+                    && answer instanceof Answer.Refused refused
+                    && refused.why() == Answer.Why.LATE) {
+                return crowded(); // it was late only because it waited for its turn
+            }
             isQueued = answer instanceof Answer.Queued;
             if (answer instanceof Answer.Granted granted) {
                 connections.keepOne();
@@ -167,7 +174,7 @@ public final class SqlStore implements LockStore {
             if (!claim.terms().queue() || claim.stray() || !Failures.isCrowd(e)) {
                 throw e;
             }
-            return new Answer.Refused(Answer.Why.BUSY, "", WHEN_CROWDED, time(this));
+            return crowded();
         } finally {
             if (isQueued) {
                 wakes.await(claim);
@@ -177,15 +184,19 @@ public final class SqlStore implements LockStore {
         }
     }
 
+    private Answer.Refused crowded() {
+        return new Answer.Refused(Answer.Why.BUSY, "", WHEN_CROWDED, time(this));
+    }
+
     @Override
     public boolean release(Grant grant) {
         Claim claim = grant.claim();
-        boolean released = shortWays.release(claim)
+        boolean released = connections.ahead(() -> shortWays.release(claim)
                 || onHead(claim, (state, ledger) -> {
                     boolean found = state.release(claim, ledger);
                     shortWays.found(claim.name(), !state.queue().isEmpty());
                     return found;
-                });
+                }));
         purge.nowAndThen();
         return released;
     }

@@ -35,12 +35,14 @@ final class Tables {
      */
     static String open(Connections connections, Sql sql, boolean create, @Nullable String known) {
         return connections.autocommit(connection -> {
+            Settings.check(connection, sql);
             if (!exists(connection, sql)) {
                 if (!create) {
                     throw missing(sql);
                 }
                 create(connection, sql);
             }
+            Settings.checkTables(connection, sql);
             String id = id(connection, sql);
             return id != null ? id : insertId(connection, sql, known);
         });

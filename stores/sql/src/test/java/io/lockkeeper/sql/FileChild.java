@@ -116,8 +116,25 @@ final class FileChild implements AutoCloseable {
             case "once" -> once(file);
             case "write" -> write(file, in);
             case "enter" -> enter(file, in);
+            case "crowd" -> crowd(file);
             case "full" -> full(file, in);
             default -> throw new IllegalArgumentException(arguments[0]);
+        }
+    }
+
+    /** Goes through the gate again and again, each time for a moment. */
+    private static void crowd(Path file) {
+        try (FileGate gate = new FileGate(file)) {
+            for (boolean isFirst = true; ; isFirst = false) {
+                if (gate.enter(TimeUnit.SECONDS.toNanos(30)) == FileGate.Entry.ENTERED) {
+                    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(10);
+                    await().pollDelay(Duration.ZERO).until(() -> System.nanoTime() - until >= 0);
+                    gate.leave();
+                    if (isFirst) {
+                        System.out.println("CROWDS");
+                    }
+                }
+            }
         }
     }
 

@@ -11,6 +11,9 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.Answer;
+import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.tck.Tier;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,6 +145,30 @@ class FileCrowdTest {
         }
     }
 
+    /** One that came too late before it waited for anything is refused as such; otherwise it is the crowd that made it late. */
+    @Test
+    void aClaimThatBecomesLateWhileOthersWriteIsMadeAgain() throws Exception {
+        connect(Duration.ofSeconds(5)).close();
+        FileSource source = new FileSource(file.toRealPath(), Duration.ofSeconds(20), false, "");
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try (SqlStore store = FileProvider.open(file, Duration.ofSeconds(10), false);
+                Connection writing = source.pooled()) {
+            writing.setAutoCommit(false);
+            StoreTime deadline = store.time(store).plusMicros(300_000);
+            Claim claim = StatementsTest.claim(store, "x");
+            Claim hurried = new Claim(claim.name(), claim.id(), claim.terms(), deadline, false);
+            Future<Answer> answer = threads.submit(() -> store.claim(hurried));
+            await().until(() -> store.time(store).micros() > deadline.micros());
+            writing.rollback();
+            writing.setAutoCommit(true);
+            assertThat(((Answer.Refused) answer.get(30, SECONDS)).why()).isEqualTo(Answer.Why.BUSY);
+            assertThat(((Answer.Refused) store.claim(hurried)).why()).isEqualTo(Answer.Why.LATE);
+        } finally {
+            threads.shutdownNow();
+            source.close();
+        }
+    }
+
     private void writeInTurn(Duration turn, CountDownLatch all, AtomicBoolean over, AtomicLong turns) {
         FileSource source = new FileSource(file, Duration.ofSeconds(20), false, "");
         try {
@@ -232,6 +259,34 @@ class FileCrowdTest {
             child.tell("leave");
             Spi.await("it lets us in again", () -> gate.enter(0) == FileGate.Entry.ENTERED);
             gate.leave();
+        }
+    }
+
+    /** A renewal and a release wait with the one who is next, not with all who want to write: with 8 others that is a fourth. H103 */
+    @Test
+    void whatKeepsOrEndsAHoldDoesNotWaitForTheWholeCrowd() throws Exception {
+        connect(Duration.ofSeconds(5)).close();
+        int others = 8;
+        int times = 30;
+        List<FileChild> children = new ArrayList<>();
+        try (FileGate gate = new FileGate(file)) {
+            for (int i = 0; i < others; i++) {
+                children.add(FileChild.start("crowd", file));
+            }
+            children.forEach(child -> child.says("CROWDS"));
+            assertThat(gate.enter(SECONDS.toNanos(30))).isEqualTo(FileGate.Entry.ENTERED);
+            gate.leave();
+            long passed = 0;
+            for (int i = 0; i < times; i++) {
+                long before = note(gate).count();
+                assertThat(gate.enter(SECONDS.toNanos(30), FileGate.Order.AT_THE_HEAD))
+                        .isEqualTo(FileGate.Entry.ENTERED);
+                passed += note(gate).count() - before - 1;
+                gate.leave();
+            }
+            assertThat(passed).as("went in before us, in all").isLessThan(others / 2L * times);
+        } finally {
+            children.forEach(FileChild::close);
         }
     }
 

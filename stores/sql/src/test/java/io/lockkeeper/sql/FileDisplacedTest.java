@@ -3,12 +3,14 @@ package io.lockkeeper.sql;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.tck.Tier;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -72,6 +74,27 @@ class FileDisplacedTest {
                 Files.delete(file);
                 Files.delete(beside("-wal"));
                 Files.delete(beside("-shm"));
+            }
+        }
+    }
+
+    @Test
+    void aLinkThatIsSwitchedIsNoticedToo() throws Exception {
+        Path[] versions = {Files.createDirectory(folder.resolve("v1")), Files.createDirectory(folder.resolve("v2"))};
+        Path current = Files.createSymbolicLink(folder.resolve("current"), versions[0]);
+        file = current.resolve("locks.db");
+        CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
+        try (Lockkeeper before = connect()) {
+            Lease lease = hold(before, loss);
+            Path next = Files.createSymbolicLink(folder.resolve("next"), versions[1]);
+            Files.move(next, current, StandardCopyOption.ATOMIC_MOVE);
+            assertThat(loss.get(30, SECONDS).reason()).isEqualTo(LeaseLost.Reason.SESSION_LOST);
+            assertThat(lease.isValid()).isFalse();
+            assertThatThrownBy(() -> before.lock("y").tryAcquire())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining(current + "/locks.db leads to another file");
+            try (Lockkeeper after = connect()) {
+                after.lock("x").acquire().close();
             }
         }
     }

@@ -273,4 +273,33 @@ class StuckRowTest {
             acquiring.get(30, TimeUnit.SECONDS).close();
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRowThatNobodyCouldHaveWrittenIsNamed(Db db) throws Exception {
+        String prefix = Db.freshPrefix();
+        try (SqlStore store = Db.open(Db.with(db.url(), "lockkeeper.tablePrefix=" + prefix));
+                Lockkeeper keeper = Lockkeeper.on(store);
+                Lockkeeper other = Lockkeeper.on(store);
+                Lease lease = keeper.lock("x").acquire()) {
+            String table = db.table(prefix, "lock");
+            for (String damage : List.of(
+                    "client = NULL",
+                    "label = NULL",
+                    "lease = " + Long.MAX_VALUE,
+                    "lock_delay = " + Long.MAX_VALUE,
+                    "patience = " + Long.MAX_VALUE,
+                    "waiters = " + Integer.MAX_VALUE)) {
+                String column = damage.substring(0, damage.indexOf(' '));
+                String before = db.query("SELECT " + column + " FROM " + table + " WHERE name = 'x'");
+                db.execute("UPDATE " + table + " SET " + damage + " WHERE name = 'x'");
+                assertThatThrownBy(() -> other.lock("x").tryAcquire())
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("the row of 'x' cannot be read (" + column + " is ");
+                String value = column.equals("client") || column.equals("label") ? "'" + before + "'" : before;
+                db.execute("UPDATE " + table + " SET " + column + " = " + value + " WHERE name = 'x'");
+            }
+            keeper.lock("y").acquire().close();
+        }
+    }
 }

@@ -1,2 +1,2 @@
 -- How often a hold has been broken.
-SELECT breaks FROM ${meta} WHERE one = 1
+SELECT breaks FROM ${meta} WHERE one = 1 ${all}

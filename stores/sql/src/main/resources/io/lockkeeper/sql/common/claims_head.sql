@@ -2,4 +2,4 @@
 SELECT * FROM (SELECT * FROM ${claim} WHERE name = :name ORDER BY state, seq LIMIT 32) head
 UNION
 SELECT * FROM ${claim} WHERE name = :name AND claim = :claim
-ORDER BY state, seq
+ORDER BY state, seq ${all}

@@ -1,2 +1,2 @@
 -- These of a name's claims.
-SELECT * FROM ${claim} WHERE name = :name AND claim IN (:claims...) ORDER BY state, seq
+SELECT * FROM ${claim} WHERE name = :name AND claim IN (:claims...) ORDER BY state, seq ${all}

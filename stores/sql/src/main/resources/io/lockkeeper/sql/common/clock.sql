@@ -1,2 +1,2 @@
 -- The time.
-SELECT ${now} AS at
+SELECT ${now} AS at ${all}

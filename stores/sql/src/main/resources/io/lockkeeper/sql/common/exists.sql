@@ -1,2 +1,2 @@
 -- Whether the tables are there.
-SELECT COUNT(*) FROM ${lock} l, ${claim} c, ${latch} a, ${meta} m WHERE 1 = 0
+SELECT COUNT(*) FROM ${lock} l, ${claim} c, ${latch} a, ${meta} m WHERE 1 = 0 ${all}

@@ -1,2 +1,2 @@
 -- Looks at these latches.
-SELECT name, remaining, generation FROM ${latch} WHERE name IN (:names...)
+SELECT name, remaining, generation FROM ${latch} WHERE name IN (:names...) ${all}

@@ -1,2 +1,2 @@
 -- The rows of these names, locked until the end of the transaction, and the time.
-SELECT l.*, ${now} AS at FROM ${lock} l WHERE name IN (:names...) ORDER BY name FOR UPDATE
+SELECT l.*, ${now} AS at FROM ${lock} l WHERE name IN (:names...) ORDER BY name ${all} FOR UPDATE

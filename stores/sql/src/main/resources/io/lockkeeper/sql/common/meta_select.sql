@@ -1,2 +1,2 @@
 -- What the store knows of itself.
-SELECT id, format FROM ${meta} WHERE one = 1
+SELECT id, format FROM ${meta} WHERE one = 1 ${all}

@@ -4,4 +4,4 @@ SELECT name, claim, token, block, expires, confirmed, holders, waiters, floor, n
 WHERE name IN (:names...)
 UNION ALL
 SELECT name, claim, token, block, expires, confirmed, -1 AS holders, 0 AS waiters, 0 AS floor, 0 AS next_seq, 0 AS closed_until, ${now} AS at
-FROM ${claim} WHERE name IN (:names...) AND claim IN (:claims...) AND state = 'H'
+FROM ${claim} WHERE name IN (:names...) AND claim IN (:claims...) AND state = 'H' ${all}

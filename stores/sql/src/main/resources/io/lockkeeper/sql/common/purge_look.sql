@@ -7,4 +7,4 @@ UNION ALL
 SELECT name, 'O' AS kind FROM ${lock} WHERE name > :after AND name <= :last
   AND ((holders > 0 AND expires < :before) OR (holders = 0 AND waiters > 0 AND touched < :before))
 UNION
-SELECT name, 'C' AS kind FROM ${claim} WHERE name > :after AND name <= :last AND ${overdue_claim}
+SELECT name, 'C' AS kind FROM ${claim} WHERE name > :after AND name <= :last AND ${overdue_claim} ${all}

@@ -2,4 +2,4 @@
 SELECT
   (SELECT name FROM ${lock} WHERE name > :after ORDER BY name LIMIT 1 OFFSET :size) AS locks,
   (SELECT name FROM ${claim} WHERE name > :after ORDER BY name LIMIT 1 OFFSET :size) AS claims,
-  (SELECT name FROM ${latch} WHERE name > :after ORDER BY name LIMIT 1 OFFSET :size) AS latches
+  (SELECT name FROM ${latch} WHERE name > :after ORDER BY name LIMIT 1 OFFSET :size) AS latches ${all}

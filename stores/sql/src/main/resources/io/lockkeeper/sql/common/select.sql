@@ -11,4 +11,4 @@ UNION ALL
 SELECT c.name, c.state, c.seq, c.until, 0, 0, 0, c.claim, c.client, c.label, c.mode, c.permits, c.permit_limit, c.token, c.block, c.since, c.expires, c.confirmed, c.recalled, c.lease, c.lock_delay, c.patience, c.deadline, c.stray,
   0
 FROM ${claim} c JOIN page p ON p.name = c.name
-ORDER BY name, state, seq
+ORDER BY name, state, seq ${all}

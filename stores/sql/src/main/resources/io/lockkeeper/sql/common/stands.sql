@@ -8,4 +8,4 @@ SELECT * FROM (
     ${now} AS now
   FROM ${claim} c JOIN ${lock} l ON l.name = c.name
   WHERE c.name IN (:names...) AND c.state = 'W' AND l.format <= 1) q
-WHERE claim IN (:claims...)
+WHERE claim IN (:claims...) ${all}

@@ -1,4 +1,5 @@
 -- Takes a name that nobody uses, in one statement. No row: it is in use, or the claim came too late.
+-- Not ON l.name = n.name: that is of a type that ignores case while IGNORECASE is TRUE.
 -- Gives the first token, their number, what is left of the lease, and the time.
 SELECT token, block, expires - since AS remaining, since AS at FROM FINAL TABLE (
 MERGE INTO ${lock} l USING (
@@ -8,7 +9,7 @@ MERGE INTO ${lock} l USING (
     CAST(:lease AS BIGINT) AS lease, CAST(:lock_delay AS BIGINT) AS lock_delay, CAST(:patience AS BIGINT) AS patience,
     CAST(:deadline AS BIGINT) AS deadline
   FROM (SELECT ${now} AS now) c, ${meta} m WHERE m.one = 1 AND c.now <= :deadline) n
-ON l.name = n.name
+ON l.name = :name
 WHEN MATCHED AND l.holders = 0 AND l.waiters = 0 AND l.closed_until <= n.now AND l.strays_until < n.now AND l.format <= 1
 THEN UPDATE SET
   holders = 1, touched = n.now, claim = n.claim, client = n.client, label = n.label,

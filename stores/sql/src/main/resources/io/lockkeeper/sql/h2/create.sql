@@ -14,7 +14,7 @@
 --   claim …       the first holder: the id of its claim, its client and label, mode (X exclusive, S shared, P permits), and so on
 --   recalled      -1, or, while the hold is being broken, the lock-delay to keep after it
 CREATE TABLE IF NOT EXISTS ${lock} (
-  name          VARCHAR(1536) NOT NULL PRIMARY KEY,
+  name          VARCHAR_CASESENSITIVE(1536) NOT NULL PRIMARY KEY,
   holders       INTEGER  NOT NULL,
   waiters       INTEGER  NOT NULL,
   closed_until  BIGINT   NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS ${lock} (
   strays        VARCHAR(1000000) NOT NULL,
   strays_until  BIGINT   NOT NULL,
   format        SMALLINT NOT NULL,
-  claim         VARCHAR(128),
+  claim         VARCHAR_CASESENSITIVE(128),
   client        VARCHAR(250),
   label         VARCHAR(250),
   mode          VARCHAR(1),
@@ -48,8 +48,8 @@ CREATE TABLE IF NOT EXISTS ${lock} (
 --   state  H holds, W waits
 --   until  when a waiter vanishes unless it is refreshed
 CREATE TABLE IF NOT EXISTS ${claim} (
-  name          VARCHAR(1536) NOT NULL,
-  claim         VARCHAR(128) NOT NULL,
+  name          VARCHAR_CASESENSITIVE(1536) NOT NULL,
+  claim         VARCHAR_CASESENSITIVE(128) NOT NULL,
   seq           BIGINT   NOT NULL,
   state         VARCHAR(1) NOT NULL,
   until         BIGINT   NOT NULL,
@@ -77,7 +77,7 @@ CREATE TABLE IF NOT EXISTS ${claim} (
 --   watchers    clients to be told, each with how long it cares
 --   keep_until  the last deadline of these ids: an open latch is not forgotten before
 CREATE TABLE IF NOT EXISTS ${latch} (
-  name          VARCHAR(1536) NOT NULL PRIMARY KEY,
+  name          VARCHAR_CASESENSITIVE(1536) NOT NULL PRIMARY KEY,
   remaining     BIGINT   NOT NULL,
   generation    BIGINT   NOT NULL,
   done          VARCHAR(1000000) NOT NULL,
@@ -99,5 +99,5 @@ CREATE TABLE IF NOT EXISTS ${meta} (
 
 -- One row a name that has been locked for a transaction; a row that nobody locks may be deleted.
 CREATE TABLE IF NOT EXISTS ${row} (
-  name          VARCHAR(1536) NOT NULL PRIMARY KEY
+  name          VARCHAR_CASESENSITIVE(1536) NOT NULL PRIMARY KEY
 );

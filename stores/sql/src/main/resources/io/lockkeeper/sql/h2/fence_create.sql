@@ -3,7 +3,7 @@
 --   exclusive_token  of writers
 --   shared_token     of readers
 CREATE TABLE IF NOT EXISTS ${fence} (
-  name             VARCHAR(1536) NOT NULL PRIMARY KEY,
+  name             VARCHAR_CASESENSITIVE(1536) NOT NULL PRIMARY KEY,
   exclusive_token  BIGINT  NOT NULL,
   shared_token     BIGINT  NOT NULL,
   format           INTEGER NOT NULL

@@ -1,0 +1,1 @@
+-- At the end of every SELECT: all rows, which is what a SELECT gives.

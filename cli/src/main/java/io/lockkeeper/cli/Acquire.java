@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -56,12 +60,18 @@ final class Acquire implements Callable<Integer> {
 
     static final String NAME = "acquire";
 
+    /** How often we look whether the holder has said something, where we pass it on. */
+    private static final long LOOK_EVERY = 10_000_000;
+
     @Mixin
     private HoldArguments arguments = new HoldArguments();
 
     // Guarded by this.
     private @Nullable Process holder;
     private KernelSignals.@Nullable Caught pending;
+
+    /** What the holder says, if it does not say it itself. */
+    private @Nullable InputStream errors;
 
     @Override
     public Integer call() throws IOException {
@@ -88,7 +98,7 @@ final class Acquire implements Callable<Integer> {
         }
         String text;
         try (AutoCloseable quit = listenForQuit()) {
-            text = new String(started.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            text = answer(started);
         } catch (IOException e) {
             throw e;
         } catch (Exception e) {
@@ -102,6 +112,60 @@ final class Acquire implements Callable<Integer> {
         folder.delete(); // if it was killed
         synchronized (this) {
             return pending == null ? code : pending.exitCode();
+        }
+    }
+
+    /** What the holder prints; empty if it has failed. What it says until then is passed on. */
+    private String answer(Process started) throws IOException {
+        InputStream said = errors;
+        if (said == null) {
+            return read(started.getInputStream());
+        }
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        Thread reader = new Thread(
+                () -> {
+                    try {
+                        answer.complete(read(started.getInputStream()));
+                    } catch (IOException e) {
+                        answer.completeExceptionally(e);
+                    }
+                },
+                "answer");
+        reader.setDaemon(true);
+        reader.start();
+        while (!answer.isDone()) {
+            Terminal.ERR.print(read(said));
+            LockSupport.parkNanos(LOOK_EVERY);
+        }
+        Terminal.ERR.print(read(said));
+        return answer.join();
+    }
+
+    private static String read(InputStream in) throws IOException {
+        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** Its standard error is a file without a name, so that it keeps nothing open that is not its own. */
+    private Process startApart(ProcessBuilder builder, HoldFolder folder) throws IOException {
+        Path file = Files.createFile(folder.path().resolve("errors"));
+        try {
+            errors = new FileInputStream(file.toFile());
+            return builder.redirectError(file.toFile()).start();
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /**
+     * Whether standard output and standard error are the same pipe or file, as in {@code out=$(lockkeeper acquire x 2>&1)}: whoever
+     * reads the answer up to its end would wait for the end of a holder that keeps the other one open.
+     */
+    private static boolean outputHasErrors() {
+        try {
+            Path out = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
+            return out.equals(Files.readSymbolicLink(Path.of("/proc/self/fd/2"))) && !out.startsWith("/dev");
+        } catch (IOException e) {
+            return false; // not Linux
         }
     }
 
@@ -129,8 +193,12 @@ final class Acquire implements Callable<Integer> {
         }
     }
 
+    private static String environment(String variable) {
+        return Objects.toString(System.getenv(variable), "");
+    }
+
     /** With its own session, so that what a terminal sends to the script does not concern it. */
-    private static Process start(HoldFolder folder) throws IOException {
+    private Process start(HoldFolder folder) throws IOException {
         List<String> command = new ArrayList<>(Guardian.ownSession());
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
@@ -145,12 +213,15 @@ final class Acquire implements Callable<Integer> {
             }
         }
         command.add("-Dlockkeeper.hold=" + folder.path());
+        command.add("-D" + ShellText.BEFORE + HoldFolder.VARIABLE + "=" + environment(HoldFolder.VARIABLE));
+        command.add("-D" + ShellText.BEFORE + ProcessTree.MARKS + "=" + environment(ProcessTree.MARKS));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), Hold.NAME));
         command.addAll(Main.arguments().subList(1, Main.arguments().size()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        // Without the marks of what we ourselves run below: it ends with its shell, and not before.
+        builder.environment().keySet().removeAll(List.of(HoldFolder.VARIABLE, ProcessTree.MARKS));
         try {
-            return new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
+            return outputHasErrors() ? startApart(builder, folder) : builder.start();
         } catch (IOException e) {
             folder.delete();
             throw new Failure(

@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
             "Examples:",
             "  lockkeeper break nightly              shows the holder and asks",
             "  lockkeeper break nightly --yes        for scripts",
-            "  lockkeeper break nightly --now --yes  does not wait for the holder: until it has been told,",
+            "  lockkeeper break nightly --now --yes  does not wait for the holder: until it is notified,",
             "                                        two may believe that they hold the name"
         })
 final class Break implements Callable<Integer> {
@@ -47,7 +47,9 @@ final class Break implements Callable<Integer> {
     @Option(names = "--yes", description = "Do not ask.")
     private boolean yes;
 
-    @Option(names = "--now", description = "Let others in at once. Dangerous.")
+    @Option(
+            names = "--now",
+            description = "Do not wait for the holder: others can acquire the lock at once. Dangerous.")
     private boolean now;
 
     @Option(names = "--token", paramLabel = "TOKEN", description = "Only the hold that has this token.")
@@ -57,7 +59,7 @@ final class Break implements Callable<Integer> {
             names = "--delay",
             paramLabel = "DURATION",
             defaultValue = "0",
-            description = "Keep the name closed for so long after that (default: ${DEFAULT-VALUE}).")
+            description = "Keep the name closed for that long afterwards, 0 to 1h (default: ${DEFAULT-VALUE}).")
     private String delay = "0";
 
     @Parameters(paramLabel = "NAME")
@@ -65,7 +67,7 @@ final class Break implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Duration lockDelay = Text.duration("--delay", delay);
+        Duration lockDelay = Text.duration("--delay", "0 to 1h", delay);
         Rehearsal.of(keeper -> keeper.inspector().breakHold(name, token == null ? 1 : token, lockDelay));
         List<Long> broken = new ArrayList<>();
         try (Lockkeeper keeper = store.open()) {
@@ -93,7 +95,7 @@ final class Break implements Callable<Integer> {
             return;
         }
         if (json || !Terminal.OUT.isTerminal()) {
-            throw new Failure(Exit.USAGE, "break asks before it breaks; where nobody can answer, say --yes");
+            throw new Failure(Exit.USAGE, "break asks before it breaks a hold; where nobody can answer, add --yes");
         }
         Inspect.print(info);
         Terminal.ERR.print("Break it? [y/N] ");

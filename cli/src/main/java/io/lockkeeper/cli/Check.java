@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code lockkeeper check}. */
 @Command(
         name = "check",
-        description = "Tell whether the hold that a sequencer names is in force. Exit code 1: it is not.",
+        description = "Ask the store whether the hold that a sequencer names is in force. Exit code 1: it is not.",
         footer = {
             "",
             "Examples:",

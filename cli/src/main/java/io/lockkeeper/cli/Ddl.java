@@ -16,8 +16,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "ddl",
         description = {
-            "Print the SQL statements that make the tables of a store, for those who make them themselves",
-            "(lockkeeper.createTables=false in the URL). Nothing is connected to."
+            "Print the SQL statements that create the tables of a store, if you create them yourself",
+            "(lockkeeper.createTables=false in the URL). It does not connect to the store."
         },
         footer = {
             "",
@@ -33,8 +33,8 @@ final class Ddl implements Callable<Integer> {
             names = "--dialect",
             paramLabel = "DATABASE",
             description =
-                    "postgresql, mariadb, mysql, sqlite or h2, instead of a store. With --store, whose names the tables"
-                            + " get, it has to be that store's.")
+                    "postgresql, mariadb, mysql, sqlite or h2, instead of a store. With --store, which names the tables,"
+                            + " it must be the database of that store.")
     private @Nullable String dialect;
 
     @Option(names = "--json", description = "For programs: an array of statements.")
@@ -44,10 +44,13 @@ final class Ddl implements Callable<Integer> {
     public Integer call() {
         StoreUrl url = url();
         List<String> statements = statements(url);
+        if (statements.isEmpty()) {
+            throw new Failure(
+                    Exit.USAGE,
+                    "a " + url.scheme() + ": store has no tables; only stores with jdbc: or file: URLs have");
+        }
         if (json) {
             Terminal.OUT.println(Json.text(statements));
-        } else if (statements.isEmpty()) {
-            Terminal.ERR.println("a " + url.scheme() + ": store has no tables");
         }
         for (String statement : json ? List.<String>of() : statements) {
             Terminal.OUT.println(statement + ";\n");
@@ -57,12 +60,12 @@ final class Ddl implements Callable<Integer> {
 
     private StoreUrl url() {
         if (dialect == null) {
-            return StoreUrl.parse(store.url());
+            return store.parsed();
         }
         if (!store.isGiven()) {
             return StoreUrl.parse("jdbc:" + dialect + ":");
         }
-        StoreUrl url = StoreUrl.parse(store.url());
+        StoreUrl url = store.parsed();
         String database = url.scheme().equals("file") ? "sqlite" : url.rest().split(":", 2)[0];
         if (!dialect.equalsIgnoreCase(database) || !Set.of("jdbc", "file").contains(url.scheme())) {
             throw new Failure(
@@ -81,6 +84,6 @@ final class Ddl implements Callable<Integer> {
             }
         }
         throw new Failure(
-                Exit.USAGE, "unknown scheme '" + url.scheme() + "'; tables have the stores of jdbc: and file: URLs");
+                Exit.USAGE, "unknown scheme '" + url.scheme() + "'; only stores with jdbc: or file: URLs have tables");
     }
 }

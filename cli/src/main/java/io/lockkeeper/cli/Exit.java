@@ -9,6 +9,7 @@ final class Exit {
     static final int UNAVAILABLE = 69;
     static final int SOFTWARE = 70;
     static final int SYSTEM = 71;
+    static final int OUTPUT = 74;
     static final int NOT_ACQUIRED = 75;
     static final int LOST = 76;
     static final int CANNOT_EXECUTE = 126;

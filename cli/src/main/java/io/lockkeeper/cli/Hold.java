@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,7 +41,7 @@ final class Hold implements Callable<Integer> {
 
     private final InterruptibleWait wait = new InterruptibleWait();
     private final HoldFolder folder = new HoldFolder(Path.of(System.getProperty("lockkeeper.hold", "")));
-    private final String mark = ProcessTree.newMark();
+    private final String mark = ShellText.newMark();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     // Guarded by this.
@@ -103,7 +104,7 @@ final class Hold implements Callable<Integer> {
             reports.lost(Run.killInOurPlace(news.remaining(), Run.grace(news.remaining())));
             lost(news);
         });
-        folder.introduce(arguments.request.name());
+        folder.introduce(arguments.request.name(), mark);
         synchronized (this) {
             if (wait.wasInterrupted()) {
                 held.release();
@@ -169,11 +170,23 @@ final class Hold implements Callable<Integer> {
         if (wasEvicted()) {
             Terminal.complain("the lock " + arguments.request.name() + " was lost (its holder was ended)");
             stop(told, Run.grace(Duration.ZERO));
+            awaitTheEnd(told, held);
         } else {
             stopped.join();
         }
         held.release();
         return Exit.LOST;
+    }
+
+    /** A shell that was asked to end may take its time, and has the lock until then; unless nothing is to be done to it. */
+    private void awaitTheEnd(@Nullable ProcessHandle told, Lease held) {
+        while (told != null
+                && arguments.means() != Guardian.Means.NONE
+                && ProcessTree.lives(told)
+                && held.isValid()
+                && !folder.isReleaseRequested()) {
+            LockSupport.parkNanos(LOOK_EVERY_MILLIS * 1_000_000);
+        }
     }
 
     private synchronized boolean wasEvicted() {

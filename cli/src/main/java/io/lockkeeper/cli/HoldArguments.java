@@ -36,7 +36,7 @@ final class HoldArguments {
         request.check();
         means();
         if (json && shell == null) {
-            throw new Failure(Exit.USAGE, "--json needs --shell PID: with whose end does the lock end?");
+            throw new Failure(Exit.USAGE, "--json needs --shell PID, the process that the lock ends with");
         }
         if (shell != null && ProcessHandle.of(shell).isEmpty()) {
             throw new Failure(Exit.USAGE, "--shell is " + shell + "; there is no such process");

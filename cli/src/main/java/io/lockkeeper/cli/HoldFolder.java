@@ -69,9 +69,15 @@ final class HoldFolder {
         return read("name");
     }
 
+    /** The mark of what the shell starts while it holds the lock. */
+    Optional<String> mark() {
+        return read("mark");
+    }
+
     /** The holder says who it is, and of what. */
-    void introduce(String name) throws IOException {
+    void introduce(String name, String mark) throws IOException {
         write("name", name);
+        write("mark", mark);
         write("holder", Long.toString(ProcessHandle.current().pid()));
     }
 
@@ -98,7 +104,7 @@ final class HoldFolder {
 
     void delete() {
         try {
-            for (String file : List.of("shell", "holder", "name", "release", "result", "new")) {
+            for (String file : List.of("shell", "holder", "name", "mark", "release", "result", "new")) {
                 Files.deleteIfExists(path.resolve(file));
             }
             Files.deleteIfExists(path);

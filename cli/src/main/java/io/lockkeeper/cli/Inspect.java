@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 /** {@code lockkeeper inspect}. */
 @Command(
         name = "inspect",
-        description = "Show what is known of a name. Exit code 1: it is not in use.",
+        description = "Show what the store knows about a name. Exit code 1: it is not in use.",
         footer = {"", "Example:", "  lockkeeper inspect nightly && echo busy"})
 final class Inspect implements Callable<Integer> {
     @Mixin

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  lockkeeper ls                all",
-            "  lockkeeper ls billing/       those that begin so",
+            "  lockkeeper ls billing/       those that begin like this",
             "  lockkeeper ls --json | jq -r '.[].name'"
         })
 final class Ls implements Callable<Integer> {
@@ -54,7 +54,8 @@ final class Ls implements Callable<Integer> {
             return Exit.OK;
         }
         if (all.isEmpty()) {
-            Terminal.ERR.println(Terminal.ERR.dim("no name is in use"));
+            String none = prefix.isEmpty() ? "no name" : "no name that begins with '" + Text.safe(prefix) + "'";
+            Terminal.ERR.println(Terminal.ERR.dim(none + " is in use"));
             return Exit.OK;
         }
         Table table = new Table("NAME", "MODE", "HOLDER", "LABEL", "HELD FOR", "LEASE LEFT", "WAITING", "TOKEN");

@@ -5,12 +5,15 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code lockkeeper}. */
@@ -28,12 +31,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "  eval \"$(lockkeeper acquire nightly)\" || exit   for the rest of a script",
             "  lockkeeper ls                                  who holds what",
             "",
-            "The store: --store URL, else LOCKKEEPER_STORE, else a file in your state directory. A URL that has a",
-            "password is better kept in a file: --store @FILE.",
+            "The store: --store URL, otherwise LOCKKEEPER_STORE, otherwise a file in your state directory. Keep a URL",
+            "that has a password in a file: --store @FILE.",
             "",
             "Exit codes: of run, the command's own, 128+n when signal n ended it, 126 and 127 as shells have them;",
             "1 not found, 64 usage, 69 store unavailable, 70 a bug, 71 no process or folder could be made,",
-            "75 not acquired in time, 76 lock lost."
+            "74 output not written, 75 not acquired in time, 76 lock lost."
         })
 final class Main implements Runnable {
     @CommandLine.Option(
@@ -88,10 +91,11 @@ final class Main implements Runnable {
 
     /** Ends the process at once. */
     static void halt(int code) {
-        Terminal.OUT.flush();
+        Optional<String> unwritten = Terminal.OUT.flush();
+        unwritten.ifPresent(why -> Terminal.complain("the output could not be written: " + why));
         System.out.flush();
         System.err.flush();
-        Runtime.getRuntime().halt(code);
+        Runtime.getRuntime().halt(code == Exit.OK && unwritten.isPresent() ? Exit.OUTPUT : code);
     }
 
     private static int execute(String[] args) {
@@ -110,11 +114,24 @@ final class Main implements Runnable {
             }
         }
         root.setExpandAtFiles(false); // @FILE is ours
+        root.registerConverter(Long.class, text -> number(text, Long::valueOf));
+        root.registerConverter(Integer.class, text -> number(text, Integer::valueOf));
+        root.registerConverter(int.class, text -> number(text, Integer::valueOf));
         root.setColorScheme(Help.defaultColorScheme(Terminal.OUT.hasColours() ? Help.Ansi.ON : Help.Ansi.OFF));
         root.setParameterExceptionHandler(Main::wrongUsage);
         root.setExecutionExceptionHandler((e, command, parsed) -> failed(e));
         root.setUsageHelpWidth(100);
         return root.execute(args);
+    }
+
+    /** Without the names that Java has for numbers. */
+    private static <T> T number(String text, Function<String, T> parser) {
+        try {
+            return parser.apply(text);
+        } catch (NumberFormatException e) {
+            boolean isLarge = text.matches("[+-]?[0-9]+");
+            throw new TypeConversionException("'" + text + "' is " + (isLarge ? "too large" : "not a whole number"));
+        }
     }
 
     @Override
@@ -141,7 +158,7 @@ final class Main implements Runnable {
         boolean isCommand = e.getCommandLine().getParent() == null && args.length > 0;
         return isCommand
                 ? "there is no command '" + args[0] + "'; the commands are " + names()
-                : "'" + String.join(" ", unmatched.getUnmatched()) + "' is more than it takes";
+                : "unexpected argument '" + String.join(" ", unmatched.getUnmatched()) + "'";
     }
 
     private static int failed(Throwable e) {

@@ -22,7 +22,7 @@ final class Request {
             names = "--lease",
             paramLabel = "DURATION",
             defaultValue = "30s",
-            description = "How soon the lock is free after we were killed or cut off, 1s to 24h"
+            description = "How soon the lock is free after lockkeeper was killed or cut off, 1s to 24h"
                     + " (default: ${DEFAULT-VALUE}).")
     private String lease = "30s";
 
@@ -48,11 +48,11 @@ final class Request {
     }
 
     Duration lease() {
-        return Text.duration("--lease", lease);
+        return Text.duration("--lease", "1s to 24h", lease);
     }
 
     private @Nullable Duration limit() {
-        return wait == null ? null : Text.duration("--wait", wait);
+        return wait == null ? null : Text.duration("--wait", "", wait);
     }
 
     /** Throws if an argument is wrong: before a store is opened, which takes time or makes files. */
@@ -95,12 +95,19 @@ final class Request {
         String[] parts = text.split("/", -1);
         try {
             if (parts.length == 2) {
-                return new int[] {Integer.parseInt(parts[0]), Integer.parseInt(parts[1])};
+                int count = Integer.parseInt(parts[0]);
+                int limit = Integer.parseInt(parts[1]);
+                if (count >= 1 && count <= limit) {
+                    return new int[] {count, limit};
+                }
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // The message below says what is allowed.
         }
-        throw new Failure(Exit.USAGE, "--permits is '" + text + "'; it takes K/N, as in 1/4");
+        throw new Failure(
+                Exit.USAGE,
+                "--permits is '" + text + "'; it takes K/N, as in 1/4, where N is 1 to " + Integer.MAX_VALUE
+                        + " and K is 1 to N");
     }
 
     /** Why it was not acquired in time. */

@@ -3,10 +3,14 @@ package io.lockkeeper.cli;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where people read: standard output or error. Colours only on a terminal, unless {@code NO_COLOR} is set. The launcher
@@ -17,11 +21,13 @@ final class Terminal {
     static final Terminal ERR = new Terminal('e', FileDescriptor.err);
 
     private final boolean isTerminal;
+    private final Output file;
     private final PrintStream stream;
 
     private Terminal(char letter, FileDescriptor descriptor) {
         this.isTerminal = System.getProperty("lockkeeper.terminals", "").indexOf(letter) >= 0;
-        this.stream = new PrintStream(new FileOutputStream(descriptor), letter == 'e', StandardCharsets.UTF_8);
+        this.file = new Output(descriptor);
+        this.stream = new PrintStream(file, letter == 'e', StandardCharsets.UTF_8);
     }
 
     boolean isTerminal() {
@@ -53,8 +59,29 @@ final class Terminal {
         stream.print(text);
     }
 
-    void flush() {
+    /** Writes what is left; answers why something was not written, unless nobody wants to read it. */
+    Optional<String> flush() {
         stream.flush();
+        return Optional.ofNullable(file.failure).filter(why -> !why.contains("Broken pipe"));
+    }
+
+    /** Remembers what a print stream keeps to itself. */
+    private static final class Output extends FilterOutputStream {
+        private volatile @Nullable String failure;
+
+        Output(FileDescriptor descriptor) {
+            super(new FileOutputStream(descriptor));
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+            try {
+                out.write(bytes, from, length);
+            } catch (IOException e) {
+                failure = String.valueOf(e.getMessage());
+                throw e;
+            }
+        }
     }
 
     /** Prints a line; answers whether somebody still reads. */

@@ -19,8 +19,12 @@ final class Text {
 
     private Text() {}
 
-    /** Reads {@code 500ms}, {@code 10s}, {@code 1m30s}, {@code 2h} or {@code 0}. */
-    static Duration duration(String option, String text) {
+    /**
+     * Reads {@code 500ms}, {@code 10s}, {@code 1m30s}, {@code 2h} or {@code 0}.
+     *
+     * @param range what the option takes, as in "1s to 24h", for the message; empty if it takes any duration
+     */
+    static Duration duration(String option, String range, String text) {
         if (text.equals("0")) {
             return Duration.ZERO;
         }
@@ -40,7 +44,9 @@ final class Text {
         }
         if (at == 0 || at != text.length()) {
             throw new Failure(
-                    Exit.USAGE, option + " is '" + text + "'; it takes a duration such as 500ms, 10s, 1m30s or 2h");
+                    Exit.USAGE,
+                    option + " is '" + text + "'; it takes a duration" + (range.isEmpty() ? "" : " of " + range)
+                            + " with the units ms, s, m and h, as in 10s, 500ms or 1m30s");
         }
         return sum;
     }
@@ -76,7 +82,7 @@ final class Text {
             case SESSION_LOST -> "the session at the store ended, or the file of locks was removed or replaced";
             case STORE_UNREACHABLE -> "the store could not be reached";
             case MAX_HOLD -> "it was held for the longest time that is allowed";
-            case OWNER_DIED -> "whoever held it has ended without releasing it";
+            case OWNER_DIED -> "its holder has ended without releasing it";
             case CLOSED -> "lockkeeper has closed its connection to the store";
         };
     }

@@ -11,7 +11,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** {@code lockkeeper version}. */
-@Command(name = "version", description = "Show the version.")
+@Command(
+        name = "version",
+        description = "Show the version.",
+        footer = {"", "Example:", "  lockkeeper version --json | jq -r .version"})
 final class Version implements Callable<Integer> {
     @Option(names = "--json", description = "For programs.")
     private boolean json;

@@ -24,7 +24,7 @@ final class Watch implements Callable<Integer> {
     @Mixin
     private Store store = new Store();
 
-    @Option(names = "--json", description = "For programs: a lock a line.")
+    @Option(names = "--json", description = "For programs: one lock per line.")
     private boolean json;
 
     @Parameters(arity = "0..1", paramLabel = "PREFIX", defaultValue = "", description = "What the names begin with.")

@@ -2,6 +2,7 @@
 package io.lockkeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.lockkeeper.cli.Cli.Await;
 import io.lockkeeper.cli.Cli.Result;
@@ -73,6 +74,29 @@ class AcquireTest {
         assertThat(result.code()).as(result.out() + result.err()).isZero();
         assertThat(result.out()).startsWith("in force\nnot in force\n1 ");
         awaitFree("it's a");
+    }
+
+    /** A holder that kept it open would let the shell wait until nobody has evaluated the answer in time. */
+    @Test
+    void bothOutputsMayBeOnePipe() throws Exception {
+        assumeThat(Path.of("/proc/self/fd")).exists();
+        String text = """
+                out=$(lockkeeper acquire x 2>&1); echo $?
+                eval "$out" || exit
+                lockkeeper inspect x
+                lockkeeper release || exit
+                lockkeeper acquire x --json --shell $$ 2>&1 | cat
+                lockkeeper acquire x --wait 0 2>&1 | cat
+                echo after
+                """;
+        Result result = script("sh", text).await();
+        assertThat(result.code()).as(result.out() + result.err()).isZero();
+        assertThat(result.out())
+                .startsWith("0\nx  exclusive")
+                .contains("{\"name\":\"x\"")
+                .containsPattern(
+                        "lockkeeper: the lock x was not acquired within 0 s; held by testhost .*\n\\(exit 75\\)\nafter\n");
+        awaitFree("x");
     }
 
     @Test
@@ -170,6 +194,60 @@ class AcquireTest {
             }
             awaitFree("x");
         }
+    }
+
+    @Test
+    void aScriptThatIsAskedToEndKeepsItsLockUntilItHas() throws Exception {
+        String text = """
+                eval "$(lockkeeper acquire x)" || exit
+                trap 'echo asked' TERM
+                echo in
+                until test -e go; do sleep 0.05; done
+                """;
+        Running running = script("sh", text).says("in");
+        String holder = holders("x").replaceAll("(?s).*testhost:([0-9]+)\".*", "$1");
+        Clone.signal("TERM", Long.parseLong(holder));
+        running.says("asked");
+        assertThat(cli.run("run", "x", "--wait", "0", "--", "true").code()).isEqualTo(75);
+        Files.createFile(folder.resolve("go"));
+        running.await();
+        awaitFree("x");
+    }
+
+    @Test
+    void theLossOfOneLockOfAScriptIsNoLossOfTheOther() throws Exception {
+        String text = """
+                eval "$(lockkeeper acquire a)" || exit
+                eval "$(lockkeeper acquire b)" || exit
+                trap 'echo asked' TERM
+                echo in
+                until test -e go; do sleep 0.05; done
+                """;
+        Running running = script("sh", text).says("in");
+        assertThat(cli.run("break", "a", "--yes").code()).isZero();
+        running.says("asked");
+        assertThat(cli.run("run", "b", "--wait", "0", "--", "true").code()).isEqualTo(75);
+        Files.createFile(folder.resolve("go"));
+        assertThat(running.await().err()).contains("the lock a was lost").doesNotContain("the lock b was lost");
+        awaitFree("b");
+    }
+
+    @Test
+    void theEnvironmentDoesNotGrowWithLocksThatWereReleased() throws Exception {
+        String text = """
+                set -eu
+                eval "$(lockkeeper acquire kept)"
+                for i in 1 2 3; do
+                    eval "$(lockkeeper acquire x)"
+                    echo "$LOCKKEEPER_RUNS-$LOCKKEEPER_HOLDS" | tr -cd ':\n'
+                    lockkeeper release x
+                done
+                lockkeeper release
+                """;
+        Result result =
+                cli.with("LOCKKEEPER_RUNS", "outer").startShell("sh", text).await();
+        assertThat(result.code()).as(result.err()).isZero();
+        assertThat(result.out()).isEqualTo(":::\n:::\n:::\n");
     }
 
     @Test

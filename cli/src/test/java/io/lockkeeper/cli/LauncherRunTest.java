@@ -52,6 +52,23 @@ class LauncherRunTest {
         return prepare("/bin/sh", "-c", script).start();
     }
 
+    /** Java would open its own files under those numbers. */
+    @Test
+    void whatIsClosedIsEmptyForTheCommand() throws Exception {
+        String script = "\"$LK\" run x -- sh -c 'cat; echo out; echo err >&2; echo $? >code' <&- >&- 2>&-";
+        ended(shell(script), 0);
+        assertThat(folder.resolve("code")).hasContent("0");
+    }
+
+    @Test
+    void outputThatCannotBeWrittenIsAFailure() throws Exception {
+        assumeThat(Path.of("/dev/full")).exists();
+        for (String command : List.of("version", "ls --json", "ddl --store jdbc:postgresql:x")) {
+            ended(shell("\"$LK\" " + command + " >/dev/full"), 74);
+        }
+        ended(shell("\"$LK\" version | true"), 0);
+    }
+
     // ---- As the first process of a container ----
 
     private Process first(String script) throws Exception {

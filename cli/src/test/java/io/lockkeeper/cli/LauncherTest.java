@@ -143,6 +143,10 @@ class LauncherTest {
         assertThat(ended(noMaven.start(), 69)).contains("no mvn on the PATH");
         noMaven.environment().remove("JAVA_HOME");
         assertThat(ended(noMaven.start(), 69)).contains("no java found");
+        ProcessBuilder noJava = clone.prepare(folder, clone.script().toString(), "version");
+        noJava.environment().put("JAVA_HOME", folder.resolve("no jdk").toString());
+        assertThat(ended(noJava.start(), 69))
+                .isEqualTo("lockkeeper: JAVA_HOME is " + folder.resolve("no jdk") + ", which has no bin/java\n");
     }
 
     /** Little more than a shell. */

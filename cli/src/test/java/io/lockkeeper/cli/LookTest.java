@@ -79,6 +79,7 @@ class LookTest {
         Result none = cli.run("ls", "day");
         assertThat(none.code()).isZero();
         assertThat(none.out()).isEmpty();
+        assertThat(none.err()).isEqualTo("no name that begins with 'day' is in use\n");
     }
 
     @Test
@@ -159,6 +160,8 @@ class LookTest {
                     .contains("--store");
         }
         assertThat(cli.run("--help").out()).contains("Examples:", "run", "break", "Exit codes", "76");
+        assertThat(cli.run("version", "--help").out()).contains("Example", "lockkeeper version");
+        assertThat(cli.run("release", "--help").out()).contains("Example", "lockkeeper release");
         assertThat(JsonReader.object(cli.run("version", "--json").out())).containsKeys("version", "java");
         assertThat(cli.run("version").out()).startsWith("lockkeeper ").doesNotContain("$");
         Path script = Files.writeString(
@@ -205,10 +208,18 @@ class LookTest {
         assertThat(store.code()).as(store.err()).isZero();
         assertThat(store.out()).startsWith("[\"").contains("`app_lock`").doesNotContain("lockkeeper_", "hunter2");
         assertThat(cli.run("ddl").out()).contains("CREATE TABLE");
-        Result none = cli.run("ddl", "--store", "memory:");
-        assertThat(none.code()).isZero();
-        assertThat(none.out()).isEmpty();
-        assertThat(none.err()).contains("no tables");
+        for (String without : List.of("memory:", "redis://nowhere.invalid", "zookeeper://nowhere.invalid")) {
+            for (String option : List.of("--json", "--store")) {
+                Result none = option.equals("--json")
+                        ? cli.with("LOCKKEEPER_STORE", without).run("ddl", option)
+                        : cli.run("ddl", option, without);
+                assertThat(none.code()).isEqualTo(64);
+                assertThat(none.out()).isEmpty();
+                assertThat(none.err()).contains("has no tables; only stores with jdbc: or file: URLs have");
+            }
+        }
+        assertThat(cli.run("ddl", "--store", "oracle:x").err())
+                .contains("unknown scheme 'oracle'; only stores with jdbc: or file: URLs have tables");
         Result both = cli.run("ddl", "--dialect", "MariaDB", "--store", url);
         assertThat(both.code()).as(both.err()).isZero();
         assertThat(both.out()).contains("`app_lock`").doesNotContain("lockkeeper_");

@@ -170,20 +170,27 @@ class RunTest {
 
     @ParameterizedTest
     @CsvSource({
-        "run x --lease 25h -- true,lease is 25h; allowed is 1s to 24h",
-        "run x --lease 100ms -- true,lease is 100ms; allowed is 1s to 24h",
+        "run x --lease 25h -- true,lockkeeper: --lease is 25h; allowed is 1s to 24h",
+        "run x --lease 100ms -- true,lockkeeper: --lease is 100ms; allowed is 1s to 24h",
+        "run x --lease 100d -- true,'--lease is ''100d''; it takes a duration of 1s to 24h with the units ms, s, m and h'",
+        "run x --wait 9d -- true,'--wait is ''9d''; it takes a duration with the units ms, s, m and h'",
         "run EMPTY -- true,a name is not empty; allowed are 1 to 512 bytes",
         "run LONG -- true,a name has 1 to 512 bytes in UTF-8; this one has 600",
-        "run x --permits 5/4 -- true,permits is 5; allowed is 1 to 4",
-        "run x --permits 0/4 -- true,permits is 0; allowed is 1 to 4",
-        "run x --permits 1/0 -- true,permits is 0; allowed is 1 to 2147483647",
+        "run x --permits 5/4 -- true,PERMITS",
+        "run x --permits 0/4 -- true,PERMITS",
+        "run x --permits 1/99999999999 -- true,PERMITS",
+        "run x --permits 1/0 -- true,PERMITS",
         "run x --label LONG -- true,'a label has at most 200 bytes in UTF-8, this one 600'",
-        "acquire x --lease 25h,lease is 25h; allowed is 1s to 24h",
+        "acquire x --lease 25h,--lease is 25h; allowed is 1s to 24h",
+        "acquire x --json,'--json needs --shell PID, the process that the lock ends with'",
         "inspect EMPTY,a name is not empty",
-        "ls --limit 10001,limit is 10001; allowed is 1 to 10000",
+        "ls --limit 10001,--limit is 10001; allowed is 1 to 10000",
+        "ls --limit 99999999999,99999999999' is too large",
         "break EMPTY --yes,a name is not empty",
-        "break x --yes --delay 2h,lockDelay is 2h; allowed is 0 to 1h",
-        "break x --yes --token 0,token is 0; allowed is 1 to",
+        "break x --yes --delay 2h,--delay is 2h; allowed is 0 to 1h",
+        "break x --yes --delay 1d,--delay is '1d'; it takes a duration of 0 to 1h",
+        "break x --yes --token 0,--token is 0; allowed is 1 to",
+        "break x --yes --token abc,abc' is not a whole number; see lockkeeper break --help",
         "check lk1:X:1:LONG,a name has 1 to 512 bytes",
         "release EMPTY,a name is not empty"
     })
@@ -192,12 +199,53 @@ class RunTest {
         for (int i = 0; i < words.length; i++) {
             words[i] = words[i].equals("EMPTY") ? "" : words[i];
         }
+        String message = told.replace("PERMITS", "it takes K/N, as in 1/4, where N is 1 to 2147483647 and K is 1 to N");
         for (Cli one : List.of(cli, cli.with("LOCKKEEPER_STORE", "redis://127.0.0.1:1"))) {
             Result result = one.run(words);
             assertThat(result.code()).as(result.err()).isEqualTo(64);
-            assertThat(result.err()).startsWith("lockkeeper: ").contains(told).hasLineCount(1);
+            assertThat(result.err())
+                    .startsWith("lockkeeper: ")
+                    .contains(message)
+                    .hasLineCount(1);
         }
         assertThat(cli.database().getParent()).doesNotExist();
+    }
+
+    /** As of {@code "$STORE"} where that is not set: it would lock on this host alone. */
+    @Test
+    void anEmptyStoreIsNotTheDefault() throws Exception {
+        for (String command :
+                List.of("run x --store EMPTY -- echo never", "acquire x --store EMPTY", "ls --store EMPTY")) {
+            String[] words = command.split(" ");
+            words[List.of(words).indexOf("EMPTY")] = "";
+            Result result = cli.run(words);
+            assertThat(result.code()).as(command + result.err()).isEqualTo(64);
+            assertThat(result.err()).contains("--store is empty; give a URL").hasLineCount(1);
+            assertThat(result.out()).doesNotContain("never");
+        }
+        assertThat(cli.database().getParent()).doesNotExist();
+        assertThat(cli.with("LOCKKEEPER_STORE", "")
+                        .run("run", "x", "--", "true")
+                        .code())
+                .isZero();
+        assertThat(cli.database()).exists();
+    }
+
+    @Test
+    void whatIsNoUrlIsShownUnlessItMayBeASecret() throws Exception {
+        assertThat(cli.run("ls", "--store", "foo").err())
+                .contains("--store is 'foo'; a store's URL begins with its scheme, as in file:/", "redis://")
+                .doesNotContain("memory:");
+        Path file = Files.writeString(folder.resolve("secret"), "sesame42\n");
+        for (Result result : List.of(
+                cli.run("ls", "--store", "u/sesame42@h"),
+                cli.run("ddl", "--store", "@" + file),
+                cli.with("LOCKKEEPER_STORE", "sesame42").run("ls"))) {
+            assertThat(result.code()).isEqualTo(64);
+            assertThat(result.err())
+                    .contains("is not a store's URL; a store's URL begins with")
+                    .doesNotContain("sesame42");
+        }
     }
 
     @Test
@@ -207,7 +255,7 @@ class RunTest {
                 Result result = cli.with("LOCKKEEPER_STORE", url).run(command.split(" "));
                 assertThat(result.code()).as(command + result.err()).isEqualTo(64);
                 assertThat(result.err())
-                        .contains("one process alone", "a file", "a server")
+                        .contains("one process only", "a file", "a server")
                         .hasLineCount(1);
                 assertThat(result.out()).doesNotContain("never");
             }
@@ -219,7 +267,7 @@ class RunTest {
         assertThat(cli.run("frob", "--wait", "x").err())
                 .contains("there is no command 'frob'; the commands are run, acquire, release, ls,")
                 .doesNotContain("hold", "Unmatched");
-        assertThat(cli.run("ls", "a", "b").err()).contains("'b' is more than it takes; see lockkeeper ls --help");
+        assertThat(cli.run("ls", "a", "b").err()).contains("unexpected argument 'b'; see lockkeeper ls --help");
         assertThat(cli.run("--frob").err()).contains("Unknown option: '--frob'");
     }
 

@@ -24,7 +24,7 @@ class TextTest {
     @ParameterizedTest
     @ValueSource(strings = {"0", "100ms", "1s", "1m30s", "2h500ms", "24h", "100h"})
     void durationsAreWrittenAsTheyAreRead(String text) {
-        assertThat(Text.written(Text.duration("--lease", text))).isEqualTo(text);
+        assertThat(Text.written(Text.duration("--lease", "", text))).isEqualTo(text);
     }
 
     @ParameterizedTest

@@ -56,6 +56,7 @@ public final class LockOptions {
      * @param lease 1 s to 24 h, and no shorter than {@link Guarantees#shortestLease()}
      */
     public LockOptions lease(Duration lease) {
+        Objects.requireNonNull(lease, "lease");
         checkRange("lease", lease, SHORTEST_KEPT_ALIVE, LONGEST);
         return new LockOptions(lease, false, maxHold, fair, lockDelay, label);
     }
@@ -67,6 +68,7 @@ public final class LockOptions {
      * @param lease 100 ms to 24 h, and no shorter than {@link Guarantees#shortestLease()}
      */
     public LockOptions fixedLease(Duration lease) {
+        Objects.requireNonNull(lease, "lease");
         checkFixedLease(lease);
         return new LockOptions(lease, true, maxHold, fair, lockDelay, label);
     }
@@ -78,6 +80,7 @@ public final class LockOptions {
      * @param maxHold 100 ms to 24 h
      */
     public LockOptions maxHold(Duration maxHold) {
+        Objects.requireNonNull(maxHold, "maxHold");
         checkRange("maxHold", maxHold, SHORTEST_FIXED, LONGEST);
         return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
     }
@@ -96,6 +99,7 @@ public final class LockOptions {
      * @param lockDelay 0 to 1 h
      */
     public LockOptions lockDelay(Duration lockDelay) {
+        Objects.requireNonNull(lockDelay, "lockDelay");
         checkLockDelay(lockDelay);
         return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
     }
@@ -106,6 +110,7 @@ public final class LockOptions {
      * @param label at most 200 bytes in UTF-8
      */
     public LockOptions label(String label) {
+        Objects.requireNonNull(label, "label");
         int bytes = label.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > LONGEST_LABEL) {
             throw new IllegalArgumentException(
@@ -146,6 +151,7 @@ public final class LockOptions {
 
     /** These options, with what they leave open taken from {@code other}. */
     public LockOptions orElse(LockOptions other) {
+        Objects.requireNonNull(other, "other");
         return new LockOptions(
                 lease == null ? other.lease : lease,
                 lease == null ? other.fixed : fixed,

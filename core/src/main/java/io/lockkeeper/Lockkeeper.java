@@ -61,7 +61,7 @@ public final class Lockkeeper implements AutoCloseable {
 
     /** Connects to the store at this URL, as the builder is told. */
     public static Builder builder(String url) {
-        return new Builder(StoreUrl.parse(url), null);
+        return new Builder(StoreUrl.parse(Objects.requireNonNull(url, "url")), null);
     }
 
     /** Keeps locks in a store that you made yourself; it is not closed with the keeper. */
@@ -93,7 +93,7 @@ public final class Lockkeeper implements AutoCloseable {
     public static Builder quorumBuilder(Lockkeeper... members) {
         List<LockStore> stores = new ArrayList<>();
         for (Lockkeeper member : members) {
-            stores.add(member.primitives.store());
+            stores.add(Objects.requireNonNull(member, "member").primitives.store());
         }
         return new Builder(timeout -> QuorumStore.of(stores, QuorumOptions.within(timeout)));
     }
@@ -105,6 +105,8 @@ public final class Lockkeeper implements AutoCloseable {
 
     /** The lock of this name, held as the options say. */
     public DistributedLock lock(String name, LockOptions options) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return primitives.lock(name, options);
     }
 
@@ -119,6 +121,8 @@ public final class Lockkeeper implements AutoCloseable {
      * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#SHARED}
      */
     public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return primitives.readWriteLock(name, options);
     }
 
@@ -134,6 +138,8 @@ public final class Lockkeeper implements AutoCloseable {
      * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#PERMITS}
      */
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return primitives.semaphore(name, permits, options);
     }
 
@@ -148,6 +154,8 @@ public final class Lockkeeper implements AutoCloseable {
      * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#LATCH}
      */
     public DistributedLatch latch(String name, LockOptions options) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return primitives.latch(name, options);
     }
 
@@ -158,6 +166,8 @@ public final class Lockkeeper implements AutoCloseable {
 
     /** A candidate in the election of this name, leading as the options say. */
     public LeaderElection election(String name, LockOptions options) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(options, "options");
         return primitives.election(name, options);
     }
 
@@ -217,6 +227,7 @@ public final class Lockkeeper implements AutoCloseable {
 
         /** What others are shown as the holder. Built-in: {@code host:pid}. */
         public Builder clientName(String clientName) {
+            Objects.requireNonNull(clientName, "clientName");
             if (clientName.isBlank() || clientName.length() > 200) {
                 throw new IllegalArgumentException("the client's name has " + clientName.length()
                         + " characters; allowed is 1 to 200, not all blank");
@@ -249,12 +260,14 @@ public final class Lockkeeper implements AutoCloseable {
 
         /** How long one step in the store may take. Built-in: 1 s; allowed is 10 ms to 1 min. */
         public Builder operationTimeout(Duration operationTimeout) {
+            Objects.requireNonNull(operationTimeout, "operationTimeout");
             this.operationTimeout = check("operationTimeout", operationTimeout, Duration.ofMinutes(1));
             return this;
         }
 
         /** How long a queued claim outlives an unreachable store. Built-in: 10 s; allowed is 10 ms to 1 h. */
         public Builder patience(Duration patience) {
+            Objects.requireNonNull(patience, "patience");
             this.patience = check("patience", patience, Duration.ofHours(1));
             return this;
         }

@@ -34,6 +34,7 @@ public record Sequencer(String name, Mode mode, long token) {
      * @throws IllegalArgumentException when it is not of that form
      */
     public static Sequencer parse(String s) {
+        Objects.requireNonNull(s, "s");
         String[] parts = s.split(":", 4);
         if (parts.length != 4 || !parts[0].equals(VERSION)) {
             throw malformed(s, "it does not begin with lk1:MODE:TOKEN:");

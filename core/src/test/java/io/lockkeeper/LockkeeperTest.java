@@ -14,6 +14,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -83,23 +84,47 @@ final class LockkeeperTest {
 
     @Test
     void nothingMayBeNull() {
-        assertThatNullPointerException().isThrownBy(() -> Lockkeeper.connect(null));
-        assertThatNullPointerException().isThrownBy(() -> Lockkeeper.on(null));
+        refusesNull("url", () -> Lockkeeper.connect(null));
+        refusesNull("store", () -> Lockkeeper.on(null));
+        refusesNull("member", () -> Lockkeeper.quorum((Lockkeeper) null));
         Lockkeeper.Builder builder = Lockkeeper.builder("memory:");
-        assertThatNullPointerException().isThrownBy(() -> builder.clientName(null));
-        assertThatNullPointerException().isThrownBy(() -> builder.defaults(null));
-        assertThatNullPointerException().isThrownBy(() -> builder.listener(null));
-        assertThatNullPointerException().isThrownBy(() -> builder.executor(null));
-        assertThatNullPointerException().isThrownBy(() -> builder.operationTimeout(null));
-        assertThatNullPointerException().isThrownBy(() -> builder.patience(null));
+        refusesNull("clientName", () -> builder.clientName(null));
+        refusesNull("defaults", () -> builder.defaults(null));
+        refusesNull("listener", () -> builder.listener(null));
+        refusesNull("executor", () -> builder.executor(null));
+        refusesNull("operationTimeout", () -> builder.operationTimeout(null));
+        refusesNull("patience", () -> builder.patience(null));
         try (Lockkeeper keeper = builder.build()) {
-            assertThatNullPointerException().isThrownBy(() -> keeper.lock(null));
-            assertThatNullPointerException().isThrownBy(() -> keeper.lock("x", null));
-            assertThatNullPointerException().isThrownBy(() -> keeper.readWriteLock(null));
-            assertThatNullPointerException().isThrownBy(() -> keeper.semaphore(null, 1));
-            assertThatNullPointerException().isThrownBy(() -> keeper.latch(null));
-            assertThatNullPointerException().isThrownBy(() -> keeper.election(null));
+            refusesNull("name", () -> keeper.lock(null));
+            refusesNull("options", () -> keeper.lock("x", null));
+            refusesNull("name", () -> keeper.readWriteLock(null));
+            refusesNull("options", () -> keeper.readWriteLock("x", null));
+            refusesNull("name", () -> keeper.semaphore(null, 1));
+            refusesNull("options", () -> keeper.semaphore("x", 1, null));
+            refusesNull("name", () -> keeper.latch(null));
+            refusesNull("options", () -> keeper.latch("x", null));
+            refusesNull("name", () -> keeper.election(null));
+            refusesNull("options", () -> keeper.election("x", null));
+            refusesNull("wait", () -> keeper.lock("x").tryAcquire(null));
+            refusesNull("wait", () -> keeper.lock("x").tryAcquireAsync(null));
+            refusesNull("wait", () -> keeper.semaphore("s", 1).tryAcquire(1, null));
+            refusesNull("wait", () -> keeper.latch("l").await(null));
+            refusesNull("name", () -> keeper.inspector().inspect(null));
+            refusesNull("sequencer", () -> keeper.inspector().check(null));
+            refusesNull("name", () -> keeper.inspector().breakHold(null, 1, Duration.ZERO));
+            refusesNull("lockDelay", () -> keeper.inspector().breakHoldNow("x", 1, null));
+            refusesNull("prefix", () -> keeper.inspector().list(null, 1));
         }
+        refusesNull("lease", () -> LockOptions.defaults().lease(null));
+        refusesNull("lease", () -> LockOptions.defaults().fixedLease(null));
+        refusesNull("maxHold", () -> LockOptions.defaults().maxHold(null));
+        refusesNull("lockDelay", () -> LockOptions.defaults().lockDelay(null));
+        refusesNull("label", () -> LockOptions.defaults().label(null));
+    }
+
+    /** The message is the name of the parameter. */
+    private static void refusesNull(String parameter, ThrowingCallable call) {
+        assertThatNullPointerException().isThrownBy(call).withMessage(parameter);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.lockkeeper.engine;
 
 import io.lockkeeper.LockOptions;
 import java.time.Duration;
+import java.util.Objects;
 
 /** Ranges that are checked before any I/O, where a method and not an option takes the value. */
 final class Checks {
@@ -31,6 +32,7 @@ final class Checks {
 
     /** A wait in nanoseconds: nothing for a negative one, for ever for one that is too long to count. */
     static long waitNanos(Duration wait) {
+        Objects.requireNonNull(wait, "wait");
         if (wait.isNegative()) {
             return 0;
         }

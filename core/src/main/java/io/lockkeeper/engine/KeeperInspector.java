@@ -45,6 +45,7 @@ final class KeeperInspector implements Inspector {
 
     @Override
     public Optional<LockInfo> inspect(String name) {
+        Objects.requireNonNull(name, "name");
         Names.check(name);
         keeper.ensureOpen();
         return keeper.calls().inspect(name);
@@ -52,6 +53,7 @@ final class KeeperInspector implements Inspector {
 
     @Override
     public boolean check(Sequencer sequencer) {
+        Objects.requireNonNull(sequencer, "sequencer");
         Names.check(sequencer.name());
         keeper.ensureOpen();
         return keeper.calls().ask(keeper.calls().lane(sequencer.name()), () -> store.check(sequencer));
@@ -68,6 +70,8 @@ final class KeeperInspector implements Inspector {
     }
 
     private boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(lockDelay, "lockDelay");
         Names.check(name);
         Checks.range("token", token, 1, Long.MAX_VALUE);
         Checks.lockDelay(lockDelay);

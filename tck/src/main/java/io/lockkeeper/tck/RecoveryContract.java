@@ -168,14 +168,15 @@ abstract class RecoveryContract extends FaultContract {
         FaultyStore sick = faulty();
         FaultyStore healthy = faulty();
         Lockkeeper keeper = keeper(new TwoLaneStore(sick, healthy));
-        AtomicBoolean failed = new AtomicBoolean();
-        Set<String> bySick = failOnce(sick, failure, failed);
-        Set<String> byHealthy = renewedBy(healthy);
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             leases.add(hold(keeper.lock(name(TwoLaneStore.SICK + i), keptSafely())));
         }
         leases.add(hold(keeper.lock(name("well"), keptSafely())));
+        // Only now: a grant that a signal makes doubtful is confirmed by a renewal, too.
+        AtomicBoolean failed = new AtomicBoolean();
+        Set<String> bySick = failOnce(sick, failure, failed);
+        Set<String> byHealthy = renewedBy(healthy);
         List<LeaseLost> losses = new CopyOnWriteArrayList<>();
         leases.forEach(lease -> lease.onLost(losses::add));
         await("a renewal fails", failed::get);

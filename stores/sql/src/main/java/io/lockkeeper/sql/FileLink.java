@@ -47,7 +47,7 @@ final class FileLink {
                     given + " leads to another file than " + real
                             + ", which was opened by that name: a link was switched"
                             + " while locks were in use. They are lost; open the store again",
-                    "08003");
+                    "3D000");
         }
     }
 }

@@ -7,9 +7,12 @@ import io.lockkeeper.spi.Subscription;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,9 @@ final class FileWakes extends Poll {
     private static final long LONGEST = 3_500_000_000L;
     private static final long CLOSE_MILLIS = 1000;
 
+    /** How long a client waits for its socket. */
+    private static final long OPEN_MILLIS = 500;
+
     /** How often to look whether the file is in place, where there are no sockets. */
     private static final long LOOK_NANOS = 1_000_000_000;
 
@@ -41,6 +47,10 @@ final class FileWakes extends Poll {
     private final Path folder;
     private final FileHints hints;
     private final ThreadFactory threads;
+
+    /** Clients that wait for their sockets. */
+    private final Map<String, CountDownLatch> unopened = new ConcurrentHashMap<>();
+
     private @Nullable Thread thread;
     private long triedAt = System.nanoTime();
     private @Nullable Mailboxes mailboxes;
@@ -75,15 +85,40 @@ final class FileWakes extends Poll {
         return !failed;
     }
 
+    /** Waits for a moment until there is a socket: whoever claims before that would have to ask whether it missed something. */
     @Override
-    synchronized Subscription listen(String client, Signals signals) {
-        Subscription subscription = super.listen(client, signals);
-        start(System.nanoTime());
-        nudge();
+    Subscription listen(String client, Signals signals) {
+        CountDownLatch opened = new CountDownLatch(1);
+        Subscription subscription;
+        boolean isServed;
+        synchronized (this) {
+            unopened.put(client, opened);
+            subscription = super.listen(client, signals);
+            start(System.nanoTime());
+            isServed = thread != null;
+            nudge();
+        }
+        if (isServed) {
+            await(opened);
+        }
+        unopened.remove(client, opened);
         return () -> {
             subscription.close();
             nudge();
         };
+    }
+
+    private static void await(CountDownLatch opened) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            opened.await(OPEN_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Serves sockets from now on; when there is no thread for that, the quick poll does it, and tries this again. */
@@ -126,6 +161,7 @@ final class FileWakes extends Poll {
                 serve(all);
             } catch (IOException | RuntimeException e) {
                 failed = true;
+                unopened.values().forEach(CountDownLatch::countDown);
                 LOG.log(System.Logger.Level.DEBUG, "no sockets in " + folder, e);
                 // Meanwhile the quick poll does it. There may be sockets later: descriptors come back, folders are
                 // shared.
@@ -140,14 +176,15 @@ final class FileWakes extends Poll {
     private void serve(Mailboxes all) throws IOException {
         try {
             while (!isUnused()) {
-                boolean opened = all.serve(Set.copyOf(listeners().keySet()));
+                Map<String, Signals> clients = Map.copyOf(listeners());
+                boolean opened = all.serve(clients.keySet());
                 synchronized (this) {
                     mailboxes = all;
                 }
                 failed = false;
                 source.look();
                 if (opened) {
-                    listeners().values().forEach(Signals::missed); // what was told before we listened
+                    clients.forEach(this::opened);
                 } else {
                     all.receive();
                     hints.ask();
@@ -157,6 +194,16 @@ final class FileWakes extends Poll {
             synchronized (this) {
                 mailboxes = mailboxes == all ? null : mailboxes;
             }
+        }
+    }
+
+    /** A client that did not wait for its socket may have missed what was told before. */
+    private void opened(String client, Signals signals) {
+        CountDownLatch waiting = unopened.remove(client);
+        if (waiting != null) {
+            waiting.countDown();
+        } else {
+            signals.missed();
         }
     }
 

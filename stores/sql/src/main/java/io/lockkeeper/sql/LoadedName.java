@@ -78,12 +78,18 @@ final class LoadedName implements Ledger {
         this.name = NameCode.decode(code);
         this.time = new StoreTime(incarnation, row.getLong("at"));
         this.nextSeq = row.getLong("next_seq");
-        this.waiters = (int) ClaimColumns.within(row.getInt("waiters"), "waiters", MOST_CLAIMS);
-        this.count = (int) ClaimColumns.within(row.getInt("holders"), "holders", MOST_CLAIMS);
+        this.waiters = count(row, "waiters");
+        this.count = count(row, "holders");
         this.closedUntil = row.getLong("closed_until");
         this.floor = row.getLong("floor");
         this.strays = Deadlines.parse(row.getString("strays"), time.micros());
         this.first = count > 0 ? ClaimColumns.held(row, name, incarnation) : null;
+    }
+
+    private static int count(ResultSet row, String column) throws SQLException {
+        int count = row.getInt(column); // less than none is none
+        ClaimColumns.within(Math.max(0, count), column, MOST_CLAIMS);
+        return count;
     }
 
     /** Whether there is more to load. */

@@ -193,8 +193,7 @@ class FileHintsTest {
             for (byte[] message : garbage(claim.id().toString())) {
                 send(claim.id().client(), message);
             }
-            Spi.await(
-                    "it counts as missed", () -> tap.missed.get() > 1); // the first is for what was before it listened
+            Spi.await("it counts as missed", () -> tap.missed.get() > 0);
             assertThat(tap.others).isEmpty();
             assertThatMessagesAreHeard(a, b);
             assertThat(log.warnings("not understood")).hasSize(1);
@@ -248,7 +247,6 @@ class FileHintsTest {
             Claim claim = Spi.claim(b, "heard" + i, Mode.EXCLUSIVE);
             Tap tap = new Tap();
             b.listen(claim.id().client(), tap);
-            Spi.await("it listens", () -> tap.missed.get() > 0);
             assertThat(b.claim(claim)).isInstanceOf(Answer.Queued.class);
             long looks = poll.looks();
             assertThat(a.release(held.grant())).isTrue();

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
-import io.lockkeeper.engine.Tier;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
@@ -14,6 +13,7 @@ import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Terms;
+import io.lockkeeper.tck.Tier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

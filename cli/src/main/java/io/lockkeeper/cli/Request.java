@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.cli;
 
+import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.LockOptions;
@@ -15,6 +16,13 @@ import picocli.CommandLine.Parameters;
 
 /** What is to be locked, and how: arguments of {@code run} and {@code acquire}. */
 final class Request {
+    /**
+     * What another process hands over has a short first lease until it is renewed. A machine that starts a hundred of us may be too
+     * slow for that, and a command that has been started would have to be ended. A hold with a lock-delay, however short, is
+     * confirmed with its whole lease before it is reported; one that cannot be is claimed again.
+     */
+    private static final Duration CONFIRMED = Duration.ofMillis(1);
+
     @Option(names = "--wait", paramLabel = "DURATION", description = "How long to wait. Default: as long as it takes.")
     private @Nullable String wait;
 
@@ -69,7 +77,11 @@ final class Request {
 
     /** Waits for the lock; empty if it was not acquired in time. */
     Optional<Lease> acquire(Lockkeeper keeper, String defaultLabel) throws InterruptedException {
-        return acquisition(keeper, options(defaultLabel)).within(limit());
+        LockOptions options = options(defaultLabel);
+        if (keeper.guarantees().has(Guarantee.LOCK_DELAY)) {
+            options = options.lockDelay(CONFIRMED);
+        }
+        return acquisition(keeper, options).within(limit());
     }
 
     private LockOptions options(String defaultLabel) {

@@ -264,6 +264,8 @@ final class LocalQueue {
             endRole(w);
             if (role instanceof Role.Confirm confirm) {
                 unwanted.add(confirm.hold().claim);
+            } else if (role instanceof Role.Ask ask) {
+                ask.claim().changed = true;
             }
         }
         OpenClaim p = pending;
@@ -761,6 +763,8 @@ final class LocalQueue {
         if (p != null && line.isEmpty()) {
             pending = null;
             keeper.claims().endInBackground(p);
+        } else if (p != null && p.changed) {
+            changed(p); // the one who was to ask has left, or was given something else
         }
         while (mayDrive()) {
             Waiter next = line.poll();
@@ -775,11 +779,12 @@ final class LocalQueue {
         }
     }
 
-    /** Those who were to ask, and were answered before they began, have nothing to do any more. */
+    /** Those who were to ask, and were answered before they began, have nothing to do any more: the next in line asks. */
     private void endNeedlessQuestions() {
         for (Waiter d = firstDriver, next; d != null; d = next) {
             next = d.nextDriver;
-            if (d.isAnswered() && !d.working && d.role() instanceof Role.Ask) {
+            if (d.isAnswered() && !d.working && d.role() instanceof Role.Ask ask) {
+                ask.claim().changed = true;
                 endRole(d);
             }
         }

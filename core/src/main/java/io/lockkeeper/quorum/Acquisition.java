@@ -29,7 +29,7 @@ final class Acquisition {
     private final Ensemble all;
     private final Claim claim;
     private final Terms terms;
-    private final Footing footing;
+    private final QuorumHold quorumHold;
     private final long began;
 
     /** What a member said to the claim. */
@@ -60,7 +60,7 @@ final class Acquisition {
     Acquisition(Ensemble all, Claim claim) {
         this.all = all;
         this.claim = claim;
-        this.footing = new Footing(claim, all.size());
+        this.quorumHold = new QuorumHold(claim, all.size());
         this.began = all.now();
         Terms t = claim.terms();
         this.terms = new Terms(
@@ -86,7 +86,7 @@ final class Acquisition {
             }
             return decide(votes);
         } catch (RuntimeException | Error e) {
-            all.footings().remove(claim.id(), footing);
+            all.quorumHolds().remove(claim.id(), quorumHold);
             clearUp(null);
             throw e;
         }
@@ -120,11 +120,11 @@ final class Acquisition {
     }
 
     private Answer send(Member member, Claim addressed) {
-        if (!footing.begin(member.number(), addressed)) {
+        if (!quorumHold.begin(member.number(), addressed)) {
             throw new StoreUnavailableException("it was too busy to be asked in time", null);
         }
         Answer answer = member.step(claim.name(), store -> store.claim(addressed), Answer::at);
-        footing.answered(member.number(), answer instanceof Answer.Refused);
+        quorumHold.answered(member.number(), answer instanceof Answer.Refused);
         return answer;
     }
 
@@ -148,18 +148,18 @@ final class Acquisition {
             clearUp(votes);
             return busyForNow("no token was to be had");
         }
-        footing.choose(choice.get());
-        all.footings().put(claim.id(), footing); // whoever breaks it from now on, breaks what may be reported
+        quorumHold.choose(choice.get());
+        all.quorumHolds().put(claim.id(), quorumHold); // whoever breaks it from now on, breaks what may be reported
         Round<Boolean> told = writeBack(counted);
         int written = told.count(kept -> kept);
-        long end = footing.end();
-        if (written >= all.majority() && end > all.now() && !footing.isBrokenByMajority()) {
+        long end = quorumHold.end();
+        if (written >= all.majority() && end > all.now() && !quorumHold.isBrokenByMajority()) {
             Duration remaining = remaining(end);
-            footing.report(began + remaining.toNanos());
+            quorumHold.report(began + remaining.toNanos());
             all.standby().changed(claim.name());
             return new Answer.Granted(choice.get().token(), choice.get().block(), remaining, true, all.time());
         }
-        all.footings().remove(claim.id(), footing);
+        all.quorumHolds().remove(claim.id(), quorumHold);
         clearUp(votes);
         if (told.answered() >= all.majority()) {
             return busyForNow("it was broken, or ended, before it could be reported");
@@ -205,7 +205,7 @@ final class Acquisition {
     }
 
     private boolean writeAt(Member member, long roundBegan) {
-        return all.writeAt(member, footing, claim.terms().lease(), roundBegan);
+        return all.writeAt(member, quorumHold, claim.terms().lease(), roundBegan);
     }
 
     private Answer fail(Round<Vote> votes, List<Vote> counted) {
@@ -287,16 +287,16 @@ final class Acquisition {
 
     /** Withdraws everywhere; waits for those who have answered before. */
     private void clearUp(@Nullable Round<Vote> votes) {
-        footing.finish();
+        quorumHold.finish();
         List<Member> responsive = new ArrayList<>();
         for (Member member : all.members()) {
             if (votes != null && votes.answer(member.number()) != null) {
                 responsive.add(member);
             } else {
-                all.withdrawBehind(member, footing);
+                all.withdrawInBackground(member, quorumHold);
             }
         }
-        Round<Boolean> done = all.ask(responsive, Member.Kind.STEP, member -> all.withdrawAt(member, footing));
+        Round<Boolean> done = all.ask(responsive, Member.Kind.STEP, member -> all.withdrawAt(member, quorumHold));
         done.await(all.patience(), () -> done.settled() == responsive.size());
     }
 

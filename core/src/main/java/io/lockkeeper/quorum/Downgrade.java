@@ -17,11 +17,11 @@ final class Downgrade {
         this.all = all;
     }
 
-    Optional<Grant> run(Footing footing, Grant grant) {
-        String name = footing.claim().name();
+    Optional<Grant> run(QuorumHold quorumHold, Grant grant) {
+        String name = quorumHold.claim().name();
         int block = Math.max(2, grant.block());
         Round<Optional<Grant>> answers = all.askEveryone("a downgrade of '" + name + "'", member -> {
-            Grant own = all.grantAt(member, footing);
+            Grant own = all.grantAt(member, quorumHold);
             return own == null
                     ? Optional.empty()
                     : member.step(
@@ -40,10 +40,10 @@ final class Downgrade {
                             one.get().block());
                 }
             }
-            footing.downgraded(result);
+            quorumHold.downgraded(result);
             return Optional.of(result);
         }
-        if (footing.end() > all.now() && answers.answered() < all.size()) {
+        if (quorumHold.end() > all.now() && answers.answered() < all.size()) {
             throw new StoreUnavailableException(
                     "only " + done + " of " + all.size() + " members have let readers in to '" + name + "': "
                             + answers.describe(),

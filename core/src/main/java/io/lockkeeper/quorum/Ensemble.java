@@ -30,7 +30,7 @@ final class Ensemble {
     private final long incarnation = ThreadLocalRandom.current().nextLong();
 
     /** Where the claims of this client stand that have been granted and not yet ended. */
-    private final Map<ClaimId, Footing> footings = new ConcurrentHashMap<>();
+    private final Map<ClaimId, QuorumHold> quorumHolds = new ConcurrentHashMap<>();
 
     /** @param connecting how long opening the members may take, when they are first needed */
     Ensemble(List<Member> members, QuorumOptions options, Ticker ticker, Duration connecting) {
@@ -74,8 +74,8 @@ final class Ensemble {
         return opening;
     }
 
-    Map<ClaimId, Footing> footings() {
-        return footings;
+    Map<ClaimId, QuorumHold> quorumHolds() {
+        return quorumHolds;
     }
 
     /** Our own clock. */
@@ -175,40 +175,40 @@ final class Ensemble {
 
     /** The hold as this member knows it; null when it was sent nothing. */
     @Nullable
-    Grant grantAt(Member member, Footing footing) {
-        if (footing.isAssumedAt(member.number())) {
-            footing.assume(member.number(), member.address(footing.claim()));
+    Grant grantAt(Member member, QuorumHold quorumHold) {
+        if (quorumHold.isAssumedAt(member.number())) {
+            quorumHold.assume(member.number(), member.address(quorumHold.claim()));
         }
-        return footing.grantAt(member.number());
+        return quorumHold.grantAt(member.number());
     }
 
     /** Renews the hold at this member, in a round that began then, and writes its tokens there if they are not. */
-    boolean writeAt(Member member, Footing footing, Duration lease, long began) {
-        Grant grant = grantAt(member, footing);
+    boolean writeAt(Member member, QuorumHold quorumHold, Duration lease, long began) {
+        Grant grant = grantAt(member, quorumHold);
         if (grant == null) {
             return false;
         }
-        long raiseTo = footing.toWrite(member.number());
+        long raiseTo = quorumHold.toWrite(member.number());
         Renewals one = Acquisition.single(grant, lease, raiseTo);
         Renewal renewal = member.step(grant.claim().name(), store -> store.renew(one), Renewal::at);
-        return note(member, footing, Acquisition.outcome(renewal), began, raiseTo > 0);
+        return note(member, quorumHold, Acquisition.outcome(renewal), began, raiseTo > 0);
     }
 
     /** Notes what became of a hold at a member, in a round that began then; true when it is kept. */
-    boolean note(Member member, Footing footing, Renewal.Outcome outcome, long began, boolean wrote) {
+    boolean note(Member member, QuorumHold quorumHold, Renewal.Outcome outcome, long began, boolean wrote) {
         if (outcome instanceof Renewal.Kept kept) {
             // A clock that runs ahead may end the lease at any moment.
             long until = clocks.leads(member) ? 0 : began + kept.remaining().toNanos();
-            footing.kept(member.number(), until, wrote);
+            quorumHold.kept(member.number(), until, wrote);
             return until > 0;
         }
-        footing.lost(member.number(), outcome);
+        quorumHold.lost(member.number(), outcome);
         return false;
     }
 
     /** Withdraws what this member was sent; what cannot be told now is told later. */
-    boolean withdrawAt(Member member, Footing footing) {
-        Claim sent = footing.sent(member.number());
+    boolean withdrawAt(Member member, QuorumHold quorumHold) {
+        Claim sent = quorumHold.sent(member.number());
         if (sent == null) {
             return true;
         }
@@ -224,13 +224,15 @@ final class Ensemble {
     }
 
     /** The same, without waiting for it. */
-    void withdrawBehind(Member member, Footing footing) {
+    void withdrawInBackground(Member member, QuorumHold quorumHold) {
         member.execute(
-                Member.Kind.STEP, () -> quietly(() -> withdrawAt(member, footing)), why -> leave(member, footing));
+                Member.Kind.STEP,
+                () -> quietly(() -> withdrawAt(member, quorumHold)),
+                why -> leave(member, quorumHold));
     }
 
-    private static void leave(Member member, Footing footing) {
-        Claim sent = footing.sent(member.number());
+    private static void leave(Member member, QuorumHold quorumHold) {
+        Claim sent = quorumHold.sent(member.number());
         if (sent != null) {
             member.leave(sent);
         }

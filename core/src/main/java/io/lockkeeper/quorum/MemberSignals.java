@@ -25,23 +25,24 @@ final class MemberSignals implements Signals {
 
     @Override
     public void recalled(ClaimId claim) {
-        Footing footing = all.footings().get(claim);
-        if (footing != null && footing.recalledBy(member)) {
+        QuorumHold quorumHold = all.quorumHolds().get(claim);
+        if (quorumHold != null && quorumHold.recalledBy(member)) {
             client.recalled(claim);
         }
     }
 
     @Override
     public void lost(ClaimId claim, LeaseLost.Reason reason) {
-        Footing footing = reason == LeaseLost.Reason.BROKEN ? all.footings().get(claim) : null;
-        if (footing != null && footing.brokenBy(member)) {
+        QuorumHold quorumHold =
+                reason == LeaseLost.Reason.BROKEN ? all.quorumHolds().get(claim) : null;
+        if (quorumHold != null && quorumHold.brokenBy(member)) {
             client.lost(claim, reason);
         }
     }
 
     @Override
     public void changed(ClaimId claim) {
-        if (all.footings().get(claim) != null) {
+        if (all.quorumHolds().get(claim) != null) {
             client.changed(claim);
         }
     }

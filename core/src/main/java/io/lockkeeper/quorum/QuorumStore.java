@@ -35,7 +35,7 @@ import java.util.function.Supplier;
  *
  * <p><b>Exclusion.</b> Two majorities have a member in common, and that member lets in one. A hold lasts as long as a majority
  * surely holds it: from the moment before each member was asked, what it said remains. An {@link Acquisition} has to get a
- * majority, an {@link Extension} has to get one again. A member that may have forgotten a grant does not count
+ * majority, an {@link QuorumRenewal} has to get one again. A member that may have forgotten a grant does not count
  * ({@link Markers}), nor does one whose clock runs ahead ({@link Clocks}).
  *
  * <p><b>Tokens</b> rise because they are written back to a majority before anybody is told of the hold; see
@@ -199,7 +199,7 @@ public final class QuorumStore implements LockStore {
             guarantees.require(Guarantee.PERMITS);
         }
         checkLease(claim.terms().lease().plus(claim.terms().lockDelay()));
-        if (all.footings().containsKey(claim.id())) {
+        if (all.quorumHolds().containsKey(claim.id())) {
             return new Repeat(all).standing(claim);
         }
         if (claim.deadline().isPast(all.time())) {
@@ -212,7 +212,7 @@ public final class QuorumStore implements LockStore {
         all.opening().end();
         if (claims.incrementAndGet() % FORGET_AFTER == 0) {
             long now = all.now();
-            all.footings().values().removeIf(footing -> footing.hasEnded(now));
+            all.quorumHolds().values().removeIf(quorumHold -> quorumHold.hasEnded(now));
         }
         return answer;
     }
@@ -233,28 +233,28 @@ public final class QuorumStore implements LockStore {
                 guarantees.require(Guarantee.RAISES_TOKENS);
             }
         }
-        return new Extension(all).run(batch);
+        return new QuorumRenewal(all).run(batch);
     }
 
     @Override
     public boolean release(Grant grant) {
-        return new Ending(all).release(footing(grant), grant.claim().stray());
+        return new QuorumRelease(all).release(quorumHold(grant), grant.claim().stray());
     }
 
     @Override
     public void withdraw(Claim claim) {
-        new Ending(all).withdraw(claim);
+        new QuorumRelease(all).withdraw(claim);
     }
 
     @Override
     public Optional<Grant> downgrade(Grant grant) {
-        return new Downgrade(all).run(footing(grant), grant);
+        return new Downgrade(all).run(quorumHold(grant), grant);
     }
 
     /** Where the hold stands; of one that is not known here, as far as the grant tells. */
-    private Footing footing(Grant grant) {
-        Footing known = all.footings().get(grant.claim().id());
-        return known != null ? known : Footing.assumed(grant, all.size());
+    private QuorumHold quorumHold(Grant grant) {
+        QuorumHold known = all.quorumHolds().get(grant.claim().id());
+        return known != null ? known : QuorumHold.assumed(grant, all.size());
     }
 
     @Override
@@ -266,12 +266,12 @@ public final class QuorumStore implements LockStore {
 
     @Override
     public Optional<LockInfo> inspect(String name) {
-        return new View(all).inspect(name);
+        return new MajorityView(all).inspect(name);
     }
 
     @Override
     public List<LockInfo> list(String prefix, int limit) {
-        return new View(all).list(prefix, limit);
+        return new MajorityView(all).list(prefix, limit);
     }
 
     @Override
@@ -295,8 +295,14 @@ public final class QuorumStore implements LockStore {
                 "a request to break '" + name + "'",
                 member -> member.step(store -> store.breakHold(name, token, lockDelay, now)));
         int found = broken.count(so -> so);
-        // A few may have what is left of a hold that has ended; those that do not answer may have it, too.
-        return found > 0 && found + all.size() - broken.answered() >= all.majority();
+        // A few may have what is left of a hold that has ended; those that do not answer may have it, too, and keep it.
+        if (found > 0 && found < all.majority() && found + all.size() - broken.answered() >= all.majority()) {
+            throw new StoreUnavailableException(
+                    "too few of the quorum's members answer to say whether the hold of '" + name
+                            + "' was broken; break it again: " + broken.describe(),
+                    null);
+        }
+        return found >= all.majority();
     }
 
     // ---- The rest ----

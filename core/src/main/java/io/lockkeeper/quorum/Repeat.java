@@ -22,18 +22,18 @@ final class Repeat {
 
     /** The same grant again, with what remains of it, if a majority of members still knows it. */
     Answer standing(Claim claim) {
-        Footing footing = all.footings().get(claim.id());
-        if (footing == null || footing.isOver()) {
+        QuorumHold quorumHold = all.quorumHolds().get(claim.id());
+        if (quorumHold == null || quorumHold.isOver()) {
             return gone();
         }
         Round<Duration> left = all.askEveryone(
-                "where a claim of '" + claim.name() + "' stands", member -> leftAt(member, footing, claim.stray()));
+                "where a claim of '" + claim.name() + "' stands", member -> leftAt(member, quorumHold, claim.stray()));
         List<Duration> each = new ArrayList<>();
         StoreTime at = all.time();
         long now = all.now(); // not before that
         for (Member member : all.members()) {
             Duration said = left.answer(member.number());
-            each.add(said != null ? said : footing.leftAt(member.number(), now)); // or what it last gave
+            each.add(said != null ? said : quorumHold.leftAt(member.number(), now)); // or what it last gave
         }
         each.removeIf(Duration::isZero);
         if (each.size() < all.majority()) {
@@ -41,23 +41,23 @@ final class Repeat {
         }
         each.sort(Comparator.reverseOrder());
         // A member may have begun the lease anew, with the tokens, after the hold was reported.
-        long most = Math.min(each.get(all.majority() - 1).toNanos(), footing.reportedAfter(now));
+        long most = Math.min(each.get(all.majority() - 1).toNanos(), quorumHold.reportedAfter(now));
         if (most <= 0) {
             return gone();
         }
-        Grant grant = footing.grant();
+        Grant grant = quorumHold.grant();
         return new Answer.Granted(grant.token(), grant.block(), Duration.ofNanos(most), true, at);
     }
 
-    private static Duration leftAt(Member member, Footing footing, boolean stray) {
-        Claim sent = footing.sent(member.number());
+    private static Duration leftAt(Member member, QuorumHold quorumHold, boolean stray) {
+        Claim sent = quorumHold.sent(member.number());
         if (sent == null) {
             return Duration.ZERO;
         }
         Renewals refresh = new Renewals(List.of(), List.of(stray ? sent.asStray() : sent));
         Renewal answer = member.step(sent.name(), store -> store.renew(refresh), Renewal::at);
         // One that let it in after it was reported does not have its tokens, and shows another hold to whoever looks.
-        boolean has = footing.isWritten(member.number());
+        boolean has = quorumHold.isWritten(member.number());
         return has && answer.queued().get(0) instanceof Answer.Granted granted ? granted.remaining() : Duration.ZERO;
     }
 

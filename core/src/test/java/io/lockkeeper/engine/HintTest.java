@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
+import io.lockkeeper.Mode;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.memory.MemoryCore;
 import io.lockkeeper.memory.MemoryStore;
@@ -12,6 +13,7 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Signals;
+import io.lockkeeper.spi.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +38,24 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class HintTest {
     private static final LockOptions LONG = LockOptions.defaults().lease(Duration.ofMinutes(10));
 
-    private final MemoryCore core = MemoryCore.system();
+    /** The machine's clock, unless the test stops it. */
+    private static final class Clock implements Ticker {
+        private volatile @Nullable Long stoppedAt;
+
+        @Override
+        public long nanos() {
+            Long still = stoppedAt;
+            return still == null ? SYSTEM.nanos() : still;
+        }
+
+        @Override
+        public void parkUntil(long deadline) {
+            SYSTEM.parkUntil(deadline);
+        }
+    }
+
+    private final Clock clock = new Clock();
+    private final MemoryCore core = MemoryCore.on(clock);
     private final MemoryStore store = new MemoryStore(core);
     private final AtomicReference<Signals> signals = new AtomicReference<>();
     private final AtomicReference<ClaimId> claimed = new AtomicReference<>();
@@ -288,6 +308,49 @@ final class HintTest {
         assertThat(waiter.isDone()).isFalse();
         isDown = false;
         assertThat(waiter.get().orElseThrow().release()).isTrue();
+        rig.assertNothingIsLeft();
+    }
+
+    /**
+     * The waiter that was to ask about a hint is given a permit by another thread before it asks, or leaves: the next in line
+     * asks at once. Otherwise what was handed over would be found by a refresh, seconds later.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theNextInLineAsksWhenTheOneThatWasToAskIsGone(boolean isGivenAnother) throws Exception {
+        clock.stoppedAt =
+                clock.nanos(); // nothing is refreshed by itself, and a hold is passed on however slow the machine is
+        Lease theirs = new KeeperSemaphore(other.keeper, "x", 2, LONG).acquire();
+        Lease ours = new KeeperSemaphore(rig.keeper, "x", 2, LONG).acquire();
+        LocalQueue queue = rig.keeper.queueFor(rig.keeper.request("x", Mode.PERMITS, 1, 2, LONG));
+        Waiter first = PermitsTest.waiter();
+        Waiter second = PermitsTest.waiter();
+        queue.enter(first);
+        queue.perform(first, rig.keeper.ticker().nanos()); // it is queued
+        queue.enter(second);
+        theirs.release();
+        Rig.await("the first is to ask", () -> first.role() instanceof Role.Ask);
+        if (isGivenAnother) {
+            assertThat(ours.release()).isTrue();
+            assertThat(first.result()).isInstanceOf(Result.Acquired.class);
+        } else {
+            assertThat(queue.abandon(first, rig.keeper.claims()::endInBackground))
+                    .isTrue();
+        }
+        assertThat(second.role()).isInstanceOf(Role.Ask.class);
+        queue.perform(second, rig.keeper.ticker().nanos());
+        Rig.await("the second has a permit", () -> second.result() instanceof Result.Acquired);
+        for (Waiter waiter : List.of(first, second)) {
+            if (waiter.result() instanceof Result.Acquired acquired) {
+                LeaseHandle handle = acquired.possession().handOut();
+                assertThat(handle).isNotNull();
+                assertThat(handle.release()).isTrue();
+            }
+        }
+        if (!isGivenAnother) {
+            assertThat(ours.release()).isTrue();
+        }
+        clock.stoppedAt = null;
         rig.assertNothingIsLeft();
     }
 }

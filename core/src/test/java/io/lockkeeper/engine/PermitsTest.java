@@ -23,7 +23,8 @@ final class PermitsTest {
     private final MemoryCore core = MemoryCore.system();
     private final MemoryStore store = new MemoryStore(core);
 
-    private static Waiter waiter() {
+    /** One that does what it is given to do only when the test says so. */
+    static Waiter waiter() {
         return new Waiter(false, Long.MAX_VALUE, null, null) {
             @Override
             void wake() {}

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * jumps further ahead than is allowed, until the others have come up with it.
  */
 final class QuorumSimulationTest {
-    private static final int RUNS = Tier.pick(60, 1_000, 20_000);
+    private static final int RUNS = Tier.pick(60, 300, 20_000);
     private static final int STEPS = 4_000;
 
     private static final QuorumOptions OPTIONS =

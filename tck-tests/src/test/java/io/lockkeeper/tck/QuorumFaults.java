@@ -100,4 +100,13 @@ abstract class QuorumFaults {
             return rig.servers.stream().allMatch(server -> server.size() <= 1);
         });
     }
+
+    /**
+     * Lets time pass while a lease lasts: more slowly when its renewal is due, so that there is real time to renew it, but not
+     * without any, because a renewal that failed is made again after a while.
+     */
+    final void letTimePass(int millis, Lease kept) {
+        long left = kept.remaining().toSeconds();
+        rig.time.jump(Duration.ofMillis(left > 10 ? millis : left > 2 ? 10 : 0));
+    }
 }

@@ -164,15 +164,6 @@ class QuorumMemoryTest extends QuorumFaults {
                 () -> rig.servers.get(member).size() > 0);
     }
 
-    /**
-     * Lets time pass while a lease lasts: more slowly when its renewal is due, so that there is real time to renew it, but not
-     * without any, because a renewal that failed is made again after a while.
-     */
-    private void letTimePass(int millis, Lease kept) {
-        long left = kept.remaining().toSeconds();
-        rig.time.jump(Duration.ofMillis(left > 10 ? millis : left > 2 ? 10 : 0));
-    }
-
     @Test
     void aHoldThatIsKeptAliveOutlivesTheRestartOfAllMembersOneAfterTheOther() throws Exception {
         rig(3);

@@ -107,6 +107,11 @@ final class QuorumRig implements AutoCloseable {
             return new MemoryStore(core).inspect(name);
         }
 
+        /** Breaks a hold there, and there alone. */
+        boolean breakHold(String name, long token) {
+            return new MemoryStore(core).breakHold(name, token, Duration.ZERO, true);
+        }
+
         /** How many records it has; one is the quorum's. */
         int size() {
             return core.size();

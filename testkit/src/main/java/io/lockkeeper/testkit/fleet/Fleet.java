@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +49,10 @@ public final class Fleet implements AutoCloseable {
     private final List<MemberProcess> members = new ArrayList<>();
     private final Map<String, Integer> faults = new TreeMap<>();
     private final List<String> complaints = new ArrayList<>();
+
+    /** When members were killed, by their logs. */
+    private final Map<Path, Long> killed = new HashMap<>();
+
     private int starts;
 
     private Fleet(FleetPlan plan) {
@@ -130,7 +135,9 @@ public final class Fleet implements AutoCloseable {
 
     private void kill(int number) throws Exception {
         note("client killed");
-        members.get(number).kill();
+        MemberProcess member = members.get(number);
+        killed.put(member.log(), System.nanoTime());
+        member.kill();
         rest(0, 300);
         members.set(number, start(number));
     }
@@ -236,7 +243,7 @@ public final class Fleet implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        History history = HistoryLog.merged(logs);
+        History history = HistoryLog.merged(logs, killed);
         HistoryChecker checker = HistoryChecker.everyRule().slack(RECOVERY);
         if (!plan.isExclusive()) {
             checker = checker.overlapping();

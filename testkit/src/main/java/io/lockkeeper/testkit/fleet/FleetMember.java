@@ -49,7 +49,7 @@ public final class FleetMember implements Load {
     private FleetMember(Lockkeeper keeper, Path folder, int number, int start, Random random, boolean isExclusive) {
         this.keeper = keeper;
         this.isExclusive = isExclusive;
-        this.history = HistoryLog.recording(folder.resolve("member-" + number + "-" + start + ".log"));
+        this.history = HistoryLog.recording(MemberProcess.log(folder, number, start));
         this.fenced = new SharedStorage(folder.resolve("fenced"), true);
         this.unfenced = new SharedStorage(folder.resolve("unfenced"), false);
         this.random = random;

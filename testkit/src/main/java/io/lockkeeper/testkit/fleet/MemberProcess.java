@@ -20,12 +20,14 @@ import java.util.concurrent.TimeUnit;
 final class MemberProcess {
     private static final Duration ANSWER = Duration.ofMinutes(2);
 
+    private final Path log;
     private final Process process;
     private final Writer commands;
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
     /** Starts it with this JVM's own java and class path; it begins at once. */
     MemberProcess(FleetPlan plan, int number, int start, long seed) throws IOException {
+        log = log(plan.folder(), number, start);
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         ProcessBuilder builder = new ProcessBuilder(
                 java.toString(),
@@ -51,6 +53,16 @@ final class MemberProcess {
                 String.valueOf(seed),
                 String.valueOf(plan.threads()),
                 String.valueOf(plan.isExclusive())));
+    }
+
+    /** Where a member writes its history. */
+    static Path log(Path folder, int number, int start) {
+        return folder.resolve("member-" + number + "-" + start + ".log");
+    }
+
+    /** Where it writes its history. */
+    Path log() {
+        return log;
     }
 
     /** The class path of this JVM, its modules included. */

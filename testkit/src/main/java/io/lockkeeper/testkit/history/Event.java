@@ -46,6 +46,9 @@ public sealed interface Event {
     record Written(long at, long operation, String storage, HistoryMode mode, long token, boolean accepted)
             implements Event {}
 
+    /** The process that waited for an operation's answer was killed: from then on nobody waits for it. */
+    record Abandoned(long at, long operation) implements Event {}
+
     /** Somebody looked, and nothing else had happened: lets the checker see that an answer is overdue. */
     record Looked(long at) implements Event {}
 }

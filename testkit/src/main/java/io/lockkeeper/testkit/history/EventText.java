@@ -29,6 +29,8 @@ final class EventText {
             return line("due", e.at(), e.operation(), e.deadline(), e.granted());
         } else if (event instanceof Event.Written e) {
             return line("written", e.at(), e.operation(), text(e.storage()), e.mode(), e.token(), e.accepted());
+        } else if (event instanceof Event.Abandoned e) {
+            return line("abandoned", e.at(), e.operation());
         }
         return line("looked", event.at());
     }
@@ -61,6 +63,7 @@ final class EventText {
                         HistoryMode.valueOf(words.next()),
                         words.number(),
                         words.truth());
+            case "abandoned" -> new Event.Abandoned(words.time(), words.operation());
             case "looked" -> new Event.Looked(words.time());
             default -> throw new IllegalArgumentException("no event: " + line);
         };

@@ -11,7 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Histories of several processes of one machine, in files: each event is in its file before the thread that records it goes
@@ -72,6 +75,17 @@ public final class HistoryLog {
      * @throws IllegalArgumentException if one contains something else
      */
     public static History merged(Collection<Path> files) {
+        return merged(files, Map.of());
+    }
+
+    /**
+     * The same, if some of the processes were killed: nobody has waited since then for the answers that they had not got.
+     *
+     * @param killed when, on the clock of the histories, by file
+     * @throws UncheckedIOException if a file cannot be read
+     * @throws IllegalArgumentException if one contains something else
+     */
+    public static History merged(Collection<Path> files, Map<Path, Long> killed) {
         List<List<String>> logs = new ArrayList<>();
         long origin = Long.MAX_VALUE;
         for (Path file : files) {
@@ -82,10 +96,23 @@ public final class HistoryLog {
             }
         }
         History merged = new History(System::nanoTime, origin == Long.MAX_VALUE ? System.nanoTime() : origin, e -> {});
-        for (int i = 0; i < logs.size(); i++) {
+        int i = 0;
+        for (Path file : files) {
             long number = i;
-            for (String line : logs.get(i)) {
-                merged.add(EventText.read(line, origin, n -> n * logs.size() + number));
+            Set<Long> open = new HashSet<>();
+            for (String line : logs.get(i++)) {
+                Event event = EventText.read(line, origin, n -> n * logs.size() + number);
+                merged.add(event);
+                if (event instanceof Event.Invoked e) {
+                    open.add(e.operation());
+                } else if (event instanceof Event.Returned e) {
+                    open.remove(e.operation());
+                }
+            }
+            Long end = killed.get(file);
+            if (end != null) {
+                long at = end - origin;
+                open.forEach(operation -> merged.add(new Event.Abandoned(at, operation)));
             }
         }
         return merged;

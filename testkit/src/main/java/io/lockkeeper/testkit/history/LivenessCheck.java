@@ -13,7 +13,7 @@ final class LivenessCheck {
         for (Timeline.Due due : timeline.dues()) {
             Operation operation = due.operation();
             long latest = Nanos.plus(due.deadline(), slack);
-            long known = Math.min(operation.returned(), timeline.end());
+            long known = Math.min(operation.returned(), due.watchedUntil());
             boolean refused = due.granted() && operation.returned() != Nanos.NEVER && !operation.isOk();
             if (refused || known > latest) {
                 String what = refused

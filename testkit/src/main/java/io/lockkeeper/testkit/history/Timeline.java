@@ -11,15 +11,18 @@ import java.util.OptionalLong;
 
 /** A history put together: from events to operations, from operations to holds. */
 final class Timeline {
-    /** That an operation has to be answered, or granted, by a deadline. */
-    record Due(Operation operation, long deadline, boolean granted) {}
+    /**
+     * That an operation has to be answered, or granted, by a deadline.
+     *
+     * @param watchedUntil how long somebody waited for the answer, if it did not come
+     */
+    record Due(Operation operation, long deadline, boolean granted, long watchedUntil) {}
 
     private final Map<Long, Operation> operations = new LinkedHashMap<>();
     private final Map<String, List<Hold>> holds = new LinkedHashMap<>();
     private final Map<String, List<Operation>> writes = new LinkedHashMap<>();
     private final Map<Event.Limit, Map<String, Long>> limits = new HashMap<>();
     private final List<Due> dues = new ArrayList<>();
-    private final long end;
 
     Timeline(List<Event> events) {
         Recorded recorded = new Recorded(events);
@@ -42,13 +45,14 @@ final class Timeline {
         for (Event.Declared declared : recorded.declared) {
             limits.computeIfAbsent(declared.limit(), limit -> new HashMap<>()).put(declared.name(), declared.value());
         }
+        long end = events.stream().mapToLong(Event::at).max().orElse(0);
         for (Event.Due due : recorded.due) {
             Operation operation = operations.get(due.operation());
             if (operation != null) {
-                dues.add(new Due(operation, due.deadline(), due.granted()));
+                long watchedUntil = recorded.abandoned.getOrDefault(due.operation(), end);
+                dues.add(new Due(operation, due.deadline(), due.granted(), watchedUntil));
             }
         }
-        end = events.stream().mapToLong(Event::at).max().orElse(0);
     }
 
     /** All but writes, in order of recording. */
@@ -77,11 +81,6 @@ final class Timeline {
 
     Map<String, Long> limits(Event.Limit limit) {
         return limits.getOrDefault(limit, Map.of());
-    }
-
-    /** The time of the last event. */
-    long end() {
-        return end;
     }
 
     private void addHold(Recorded recorded, Operation claim, HistoryMode mode, int permits, List<Operation> steps) {
@@ -126,6 +125,7 @@ final class Timeline {
         final Map<Long, List<Event.Extended>> extended = new HashMap<>();
         final Map<Long, List<Long>> losses = new HashMap<>();
         final List<Event.Due> due = new ArrayList<>();
+        final Map<Long, Long> abandoned = new HashMap<>();
         final List<Event.Written> written = new ArrayList<>();
         final List<Event.Declared> declared = new ArrayList<>();
 
@@ -146,6 +146,8 @@ final class Timeline {
                 listAt(losses, e.operation()).add(e.at());
             } else if (event instanceof Event.Due e) {
                 due.add(e);
+            } else if (event instanceof Event.Abandoned e) {
+                abandoned.put(e.operation(), e.at());
             } else if (event instanceof Event.Written e) {
                 written.add(e);
             } else if (event instanceof Event.Declared e) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -89,6 +90,33 @@ class HistoryLogTest {
         assertThat(HistoryLog.merged(List.of(file)).events()).hasSize(events);
         Files.writeString(file, "\n", StandardOpenOption.APPEND);
         assertThatIllegalArgumentException().isThrownBy(() -> HistoryLog.merged(List.of(file)));
+    }
+
+    /** Found by a fleet that ran for longer than the slack: what a killed process had asked for counted as never answered. */
+    @Test
+    void nobodyWaitsForTheAnswersOfAProcessThatWasKilled() {
+        Path killed = folder.resolve("killed");
+        Path other = folder.resolve("other");
+        History early = HistoryLog.recording(killed);
+        early.client("a").acquire("x", HistoryMode.EXCLUSIVE).answeredBy(early.now() + 1_000_000);
+        long killedAt = System.nanoTime();
+        HistoryLog.written(other, 1, "s", HistoryMode.EXCLUSIVE, 1, true);
+        History late = HistoryLog.recording(other);
+        do {
+            late.look();
+        } while (System.nanoTime() < killedAt + 10_000_000);
+        HistoryChecker checker = HistoryChecker.everyRule().slack(Duration.ZERO);
+        List<Path> both = List.of(killed, other);
+        assertThat(checker.check(HistoryLog.merged(both)))
+                .as("it lives, and was not answered")
+                .extracting(Violation::rule)
+                .containsExactly(Rule.LIVENESS);
+        assertThat(checker.check(HistoryLog.merged(both, Map.of(killed, killedAt))))
+                .isEmpty();
+        assertThat(checker.check(HistoryLog.merged(both, Map.of(killed, killedAt + 10_000_000))))
+                .as("it was killed when the answer was overdue")
+                .extracting(Violation::rule)
+                .containsExactly(Rule.LIVENESS);
     }
 
     @Test

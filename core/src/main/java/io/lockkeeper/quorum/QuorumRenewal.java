@@ -20,18 +20,20 @@ import java.util.Map;
  * <p>A hold that a majority has just kept is also claimed where it is missing: at a member that was down, or has lost its
  * memory. That only shuts others out, so it is right whatever the member has forgotten; and a hold that is kept for long
  * outlives the restart of all members, one after the other. The claim's deadline is well before the kept leases end.
+ * It is not claimed at a member that has broken it: a request to break a hold reaches members one after the other, and would
+ * otherwise be undone at the first before it has reached the last.
  */
-final class Extension {
+final class QuorumRenewal {
     /** A member renews so many within some ten milliseconds, and is waited for 250 unless told otherwise. */
     private static final int MOST = 500;
 
     private final Ensemble all;
 
-    Extension(Ensemble all) {
+    QuorumRenewal(Ensemble all) {
         this.all = all;
     }
 
-    private record Item(Renewals.Hold hold, Footing footing) {}
+    private record Item(Renewals.Hold hold, QuorumHold quorumHold) {}
 
     Renewal run(Renewals batch) {
         List<Renewal.Outcome> outcomes = new ArrayList<>();
@@ -49,8 +51,8 @@ final class Extension {
     private List<Renewal.Outcome> renew(List<Renewals.Hold> holds) {
         List<Item> items = new ArrayList<>();
         for (Renewals.Hold hold : holds) {
-            Footing known = all.footings().get(hold.grant().claim().id());
-            items.add(new Item(hold, known != null ? known : Footing.assumed(hold.grant(), all.size())));
+            QuorumHold known = all.quorumHolds().get(hold.grant().claim().id());
+            items.add(new Item(hold, known != null ? known : QuorumHold.assumed(hold.grant(), all.size())));
         }
         long began = all.now();
         all.askMajority(Member.Kind.RENEWAL, "a renewal", member -> renewAt(member, items, began));
@@ -62,16 +64,16 @@ final class Extension {
     }
 
     private Renewal.Outcome outcome(Item item, long began) {
-        Footing footing = item.footing;
-        long end = footing.end();
+        QuorumHold quorumHold = item.quorumHold;
+        long end = quorumHold.end();
         if (end <= all.now()) {
-            return footing.loss();
+            return quorumHold.loss();
         }
-        if (!footing.isOver()) {
-            all.footings().putIfAbsent(footing.claim().id(), footing);
+        if (!quorumHold.isOver()) {
+            all.quorumHolds().putIfAbsent(quorumHold.claim().id(), quorumHold);
             heal(item);
         }
-        footing.report(end);
+        quorumHold.report(end);
         return new Renewal.Kept(Duration.ofNanos(end - began));
     }
 
@@ -80,31 +82,31 @@ final class Extension {
         LockStore store = member.store();
         Map<Object, List<Item>> byLane = new LinkedHashMap<>();
         for (Item item : items) {
-            if (all.grantAt(member, item.footing) != null) {
-                Object lane = store.lane(item.footing.claim().name());
+            if (all.grantAt(member, item.quorumHold) != null) {
+                Object lane = store.lane(item.quorumHold.claim().name());
                 byLane.computeIfAbsent(lane, l -> new ArrayList<>()).add(item);
             }
         }
         for (List<Item> lane : byLane.values()) {
             List<Renewals.Hold> holds = new ArrayList<>();
-            List<Footing> footings = new ArrayList<>();
+            List<QuorumHold> quorumHolds = new ArrayList<>();
             for (Item item : lane) {
-                Grant grant = item.footing.grantAt(member.number());
+                Grant grant = item.quorumHold.grantAt(member.number());
                 if (grant != null) { // nor has it become so since
-                    long raiseTo = Math.max(item.hold.raiseTo(), item.footing.toWrite(member.number()));
+                    long raiseTo = Math.max(item.hold.raiseTo(), item.quorumHold.toWrite(member.number()));
                     holds.add(new Renewals.Hold(grant, item.hold.lease(), raiseTo));
-                    footings.add(item.footing);
+                    quorumHolds.add(item.quorumHold);
                 }
             }
             if (holds.isEmpty()) {
                 continue;
             }
             Renewals request = new Renewals(holds, List.of());
-            String name = lane.get(0).footing.claim().name();
+            String name = lane.get(0).quorumHold.claim().name();
             Renewal renewal = member.step(name, s -> s.renew(request), Renewal::at);
             for (int i = 0; i < holds.size(); i++) {
                 boolean wrote = holds.get(i).raiseTo() > 0;
-                all.note(member, footings.get(i), renewal.holds().get(i), began, wrote);
+                all.note(member, quorumHolds.get(i), renewal.holds().get(i), began, wrote);
             }
         }
         if (all.markers().sitsOut(member)) {
@@ -116,30 +118,30 @@ final class Extension {
     /** Claims the hold where it is missing; nobody waits for that. */
     private void heal(Item item) {
         for (Member member : all.members()) {
-            if (!item.footing.isHeldAt(member.number(), all.now())) {
+            if (item.quorumHold.isMissingAt(member.number(), all.now())) {
                 member.execute(Member.Kind.STEP, () -> all.quietly(() -> healAt(member, item)), why -> {});
             }
         }
     }
 
     private void healAt(Member member, Item item) {
-        Footing footing = item.footing;
-        long left = Math.min(footing.end() - all.now(), 2 * all.patience()) / 2;
-        if (left <= 0 || footing.isHeldAt(member.number(), all.now())) {
+        QuorumHold quorumHold = item.quorumHold;
+        long left = Math.min(quorumHold.end() - all.now(), 2 * all.patience()) / 2;
+        if (left <= 0 || !quorumHold.isMissingAt(member.number(), all.now())) {
             return;
         }
-        Claim own = footing.claim();
+        Claim own = quorumHold.claim();
         // A copy of an earlier claim may be on its way; and this one is, until it is answered.
         Claim again = member.address(
-                new Claim(own.name(), own.id(), footing.terms(), all.time().plusMicros(left / 1_000), true));
-        if (!footing.begin(member.number(), again)) {
+                new Claim(own.name(), own.id(), quorumHold.terms(), all.time().plusMicros(left / 1_000), true));
+        if (!quorumHold.begin(member.number(), again)) {
             return;
         }
         Answer answer = member.step(own.name(), store -> store.claim(again), Answer::at);
-        footing.answered(member.number(), answer instanceof Answer.Refused);
+        quorumHold.answered(member.number(), answer instanceof Answer.Refused);
         all.markers().tend(member);
         if (answer instanceof Answer.Granted) {
-            all.writeAt(member, footing, item.hold.lease(), all.now());
+            all.writeAt(member, quorumHold, item.hold.lease(), all.now());
         }
     }
 }

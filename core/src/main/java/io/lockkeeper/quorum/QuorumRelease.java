@@ -6,10 +6,10 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
 
 /** Ends holds and claims, everywhere. */
-final class Ending {
+final class QuorumRelease {
     private final Ensemble all;
 
-    Ending(Ensemble all) {
+    QuorumRelease(Ensemble all) {
         this.all = all;
     }
 
@@ -17,29 +17,29 @@ final class Ending {
      * Releases at all members. It was held if a majority found it, or was not reached and surely has it: such a member is
      * told when it is next heard of.
      */
-    boolean release(Footing footing, boolean stray) {
-        footing.finish();
-        Round<Boolean> found = all.askAll(Member.Kind.STEP, member -> releaseAt(member, footing, stray));
+    boolean release(QuorumHold quorumHold, boolean stray) {
+        quorumHold.finish();
+        Round<Boolean> found = all.askAll(Member.Kind.STEP, member -> releaseAt(member, quorumHold, stray));
         found.awaitMost(all.patience(), all.size(), () -> found.answered() >= all.majority());
         long now = all.now();
         int held = 0;
         for (Member member : all.members()) {
             Boolean was = found.answer(member.number());
-            boolean isHeld = was != null ? was : footing.isHeldAt(member.number(), now);
+            boolean isHeld = was != null ? was : quorumHold.isHeldAt(member.number(), now);
             held += isHeld ? 1 : 0;
         }
-        all.requireMajority(found, "a release of '" + footing.claim().name() + "'");
-        all.footings().remove(footing.claim().id(), footing);
-        all.standby().changed(footing.claim().name());
+        all.requireMajority(found, "a release of '" + quorumHold.claim().name() + "'");
+        all.quorumHolds().remove(quorumHold.claim().id(), quorumHold);
+        all.standby().changed(quorumHold.claim().name());
         return held >= all.majority();
     }
 
-    private boolean releaseAt(Member member, Footing footing, boolean stray) {
+    private boolean releaseAt(Member member, QuorumHold quorumHold, boolean stray) {
         int number = member.number();
-        if (footing.wasReleased(number)) {
+        if (quorumHold.wasReleased(number)) {
             return true; // by an earlier copy of this step
         }
-        Grant held = all.grantAt(member, footing);
+        Grant held = all.grantAt(member, quorumHold);
         if (held == null) {
             return false;
         }
@@ -48,7 +48,7 @@ final class Ending {
         try {
             boolean found = member.step(store -> store.release(grant));
             if (found) {
-                footing.released(number);
+                quorumHold.released(number);
             }
             return found;
         } catch (StoreUnavailableException e) {
@@ -59,16 +59,16 @@ final class Ending {
 
     /** Withdraws at all members; those that cannot be told now are told later. */
     void withdraw(Claim claim) {
-        Footing known = all.footings().remove(claim.id());
-        Footing footing = known != null ? known : new Footing(claim, all.size());
-        footing.finish();
-        Round<Boolean> told = all.askAll(Member.Kind.STEP, member -> withdrawAt(member, footing, claim));
+        QuorumHold known = all.quorumHolds().remove(claim.id());
+        QuorumHold quorumHold = known != null ? known : new QuorumHold(claim, all.size());
+        quorumHold.finish();
+        Round<Boolean> told = all.askAll(Member.Kind.STEP, member -> withdrawAt(member, quorumHold, claim));
         told.awaitMost(all.patience(), all.size(), () -> told.answered() >= all.majority());
         all.requireMajority(told, "a withdrawal from '" + claim.name() + "'");
     }
 
-    private boolean withdrawAt(Member member, Footing footing, Claim claim) {
-        Claim sent = footing.sent(member.number());
+    private boolean withdrawAt(Member member, QuorumHold quorumHold, Claim claim) {
+        Claim sent = quorumHold.sent(member.number());
         Claim addressed = sent == null ? member.address(claim) : claim.stray() ? sent.asStray() : sent;
         try {
             return member.step(store -> {

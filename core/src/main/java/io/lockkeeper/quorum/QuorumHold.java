@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where one claim stands: what each member was sent, until when on our clock each surely holds it, and the tokens that were
- * written back. The hold lasts as long as it has a footing on a majority.
+ * written back. The hold lasts as long as a majority surely holds it.
  */
-final class Footing {
+final class QuorumHold {
     private final Claim claim;
     private final int majority;
     private final @Nullable Claim[] sent;
@@ -36,7 +36,7 @@ final class Footing {
     private boolean assumed;
     private boolean over;
 
-    Footing(Claim claim, int members) {
+    QuorumHold(Claim claim, int members) {
         this.claim = claim;
         this.majority = members / 2 + 1;
         this.sent = new Claim[members];
@@ -49,15 +49,15 @@ final class Footing {
     }
 
     /** Where a hold stands of which only the grant is known: every member may have it. */
-    static Footing assumed(Grant grant, int members) {
-        Footing footing = new Footing(grant.claim(), members);
-        footing.mode = grant.mode();
-        footing.token = grant.token();
-        footing.block = grant.block();
-        footing.assumed = true;
-        Arrays.fill(footing.answered, true);
-        Arrays.fill(footing.written, true);
-        return footing;
+    static QuorumHold assumed(Grant grant, int members) {
+        QuorumHold quorumHold = new QuorumHold(grant.claim(), members);
+        quorumHold.mode = grant.mode();
+        quorumHold.token = grant.token();
+        quorumHold.block = grant.block();
+        quorumHold.assumed = true;
+        Arrays.fill(quorumHold.answered, true);
+        Arrays.fill(quorumHold.written, true);
+        return quorumHold;
     }
 
     Claim claim() {
@@ -164,6 +164,12 @@ final class Footing {
 
     synchronized boolean isHeldAt(int member, long now) {
         return ends[member] > now;
+    }
+
+    /** Whether the member may have it no more, and has not said that it was broken there. */
+    synchronized boolean isMissingAt(int member, long now) {
+        return !isHeldAt(member, now)
+                && !(foundBrokenBy.get(member) || foundRecalledBy.get(member) || brokenBy.get(member));
     }
 
     /** How long the member surely still holds it. */

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** What a majority of members sees. What only a few have (an attempt under way, a leftover) is not in force. */
-final class View {
+final class MajorityView {
     private final Ensemble all;
 
-    View(Ensemble all) {
+    MajorityView(Ensemble all) {
         this.all = all;
     }
 

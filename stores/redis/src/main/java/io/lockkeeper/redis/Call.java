@@ -16,17 +16,17 @@ import redis.clients.jedis.Protocol;
 record Call(int slot, Script script, List<byte[]> keys, List<byte[]> arguments) {
     /** A step on one name, whose code comes before the arguments. */
     static Call onName(Keys keys, String name, Script script, String... arguments) {
-        return onBucketOf(keys, name, script, keys.ofName(name), Code.encode(name), arguments);
+        return onBucketOf(keys, name, script, keys.ofName(name), NameCodec.encode(name), arguments);
     }
 
-    /** Asks who holds a name; with the keys of a crowd, if there is one. */
+    /** Asks who holds a name; with the keys for many holders, if there are that many. */
     static Call check(Keys keys, String name, boolean crowd) {
         int bucket = Keys.bucket(name);
         List<byte[]> all = new ArrayList<>(List.of(keys.names(bucket)));
         if (crowd) {
             all.addAll(keys.ofName(name).subList(2, 4));
         }
-        return new Call(Keys.slot(bucket), Script.CHECK, all, List.of(Keys.bytes(Code.encode(name))));
+        return new Call(Keys.slot(bucket), Script.CHECK, all, List.of(Keys.bytes(NameCodec.encode(name))));
     }
 
     /** The same step, made by a script that needs only the first of its keys. */
@@ -74,9 +74,9 @@ record Call(int slot, Script script, List<byte[]> keys, List<byte[]> arguments) 
     enum Form {
         /** By its hash. */
         HASH,
-        /** In full, as the server does not know it. */
+        /** In full, because the server does not know it. */
         TEXT,
-        /** In full, as one that the server may run though it is full. */
+        /** In full, marked as one that the server may run even when its memory is full. */
         TEXT_FOR_FULL_SERVER
     }
 

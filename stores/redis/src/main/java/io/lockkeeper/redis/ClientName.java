@@ -10,7 +10,7 @@ final class ClientName {
 
     private ClientName() {}
 
-    /** Percent-encodes what Redis does not allow: blanks, control characters and all that is not ASCII. */
+    /** Percent-encodes what Redis does not allow: blanks, control characters and everything that is not ASCII. */
     static String encode(String name) {
         StringBuilder out = new StringBuilder();
         for (byte b : name.getBytes(StandardCharsets.UTF_8)) {

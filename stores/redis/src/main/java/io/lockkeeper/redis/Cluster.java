@@ -26,14 +26,14 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.Pool;
 
 /**
- * A Redis Cluster: a map of which master has which slot, drawn again in the background when a server fails or says that it is
- * the wrong one. A step whose own server answers never waits for another one.
+ * A Redis Cluster: a map of which master has which slot, loaded again in the background when a server fails or says
+ * that it is the wrong one. A step whose own server answers never waits for another one.
  */
 final class Cluster extends Servers {
-    /** Drawing the map more often than this would help nobody: a fail-over takes longer. */
+    /** Loading the map more often than this would not help: a failover takes longer. */
     private static final long BETWEEN_MAPS = 100_000_000;
 
-    /** A map that those who wait for a signal do not rely on. */
+    /** A map older than this is not relied on by waiters for a signal. */
     private static final long OLD = 5_000_000_000L;
 
     private static final int SLOTS = 16_384;
@@ -41,16 +41,16 @@ final class Cluster extends Servers {
     private final List<HostAndPort> seeds;
     private final Function<HostAndPort, Node> maker;
     private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
-    private final Lookup<Chart> lookup = new Lookup<>("the map of the Redis Cluster", this::draw);
+    private final Lookup<SlotMap> lookup = new Lookup<>("the map of the Redis Cluster", this::draw);
     private final long limitMillis;
     private final AtomicInteger listeners = new AtomicInteger(
-            ThreadLocalRandom.current().nextInt(SLOTS)); // so that not all clients listen at one server
-    private volatile Chart chart = new Chart(Map.of(), List.of());
+            ThreadLocalRandom.current().nextInt(SLOTS)); // so that not all clients listen to the same server
+    private volatile SlotMap slotMap = new SlotMap(Map.of(), List.of());
     private volatile long drawn;
     private volatile @Nullable Node failedLast;
 
-    /** Which master has which slot, and who they are. */
-    private record Chart(Map<Integer, HostAndPort> owners, List<HostAndPort> masters) {}
+    /** Which master has which slot, and all masters. */
+    private record SlotMap(Map<Integer, HostAndPort> owners, List<HostAndPort> masters) {}
 
     /** The lane of the names on one master; {@code slot} is any one of its slots. */
     static final class Shard {
@@ -99,7 +99,7 @@ final class Cluster extends Servers {
     static Cluster of(Supplier<Map<String, ConnectionPool>> pools, Runnable lookAgain, long limitMillis) {
         List<HostAndPort> known =
                 pools.get().keySet().stream().map(HostAndPort::from).toList();
-        // Elsewhere, because the client waits for a connection of its own for as long as it likes.
+        // On another thread, because the client waits for its own connection for as long as it likes.
         Lookup<Boolean> meeting = new Lookup<>("a new server of the client's Redis Cluster", () -> {
             lookAgain.run();
             return true;
@@ -126,10 +126,10 @@ final class Cluster extends Servers {
 
     @Override
     Node node(int slot) {
-        HostAndPort owner = chart.owners.get(slot);
+        HostAndPort owner = slotMap.owners.get(slot);
         if (owner == null && isOutdated()) {
             lookup.await(limitMillis);
-            owner = chart.owners.get(slot);
+            owner = slotMap.owners.get(slot);
         }
         if (owner == null) {
             throw new JedisDataException("CLUSTERDOWN nobody serves slot " + slot);
@@ -144,14 +144,14 @@ final class Cluster extends Servers {
 
     @Override
     Collection<Supplier<Node>> masters() {
-        return chart.masters.stream()
+        return slotMap.masters.stream()
                 .map(address -> (Supplier<Node>) () -> at(address))
                 .toList();
     }
 
     @Override
     Node listening() {
-        List<HostAndPort> masters = chart.masters;
+        List<HostAndPort> masters = slotMap.masters;
         if (masters.isEmpty()) {
             throw new JedisConnectionException("no master of the Redis Cluster is known");
         }
@@ -161,14 +161,14 @@ final class Cluster extends Servers {
     @Override
     boolean isHeardAt(Node node) {
         if (System.nanoTime() - drawn > OLD) {
-            lookup.start(); // a server that leaves tells nobody, and no slot that we use need have been there
+            lookup.start(); // a server that leaves notifies nobody, and perhaps none of the slots that we use was there
         }
-        return chart.masters.stream().anyMatch(address -> nodes.get(address) == node);
+        return slotMap.masters.stream().anyMatch(address -> nodes.get(address) == node);
     }
 
     @Override
     Object lane(int slot, Object store) {
-        HostAndPort owner = chart.owners.get(slot);
+        HostAndPort owner = slotMap.owners.get(slot);
         return new Shard(owner == null ? "nobody" : owner.toString(), slot);
     }
 
@@ -195,10 +195,10 @@ final class Cluster extends Servers {
     void moved(int slot, HostAndPort to) {
         super.moved(slot, to);
         synchronized (this) {
-            if (!to.equals(chart.owners.get(slot))) { // the one that draws the map may not have heard of it yet
-                Map<Integer, HostAndPort> owners = new HashMap<>(chart.owners);
+            if (!to.equals(slotMap.owners.get(slot))) { // the server that the map is loaded from may not know it yet
+                Map<Integer, HostAndPort> owners = new HashMap<>(slotMap.owners);
                 owners.put(slot, to);
-                chart = new Chart(owners, List.copyOf(new LinkedHashSet<>(owners.values())));
+                slotMap = new SlotMap(owners, List.copyOf(new LinkedHashSet<>(owners.values())));
             }
         }
     }
@@ -207,9 +207,9 @@ final class Cluster extends Servers {
         return drawn == 0 || System.nanoTime() - drawn >= BETWEEN_MAPS;
     }
 
-    /** Draws the map again; the node that failed is asked last. */
-    private Chart draw() {
-        Set<HostAndPort> known = new LinkedHashSet<>(chart.masters);
+    /** Loads the map again; the node that failed is asked last. */
+    private SlotMap draw() {
+        Set<HostAndPort> known = new LinkedHashSet<>(slotMap.masters);
         known.addAll(nodes.keySet());
         known.addAll(seeds);
         List<Node> inOrder = new ArrayList<>();
@@ -218,15 +218,15 @@ final class Cluster extends Servers {
         if (failed != null && inOrder.remove(failed)) {
             inOrder.add(failed);
         }
-        Chart read = first(inOrder);
+        SlotMap read = first(inOrder);
         synchronized (this) {
-            chart = read;
+            slotMap = read;
             drawn = System.nanoTime();
         }
         return read;
     }
 
-    private static Chart first(List<Node> nodes) {
+    private static SlotMap first(List<Node> nodes) {
         JedisException last = new JedisConnectionException("the Redis Cluster has no servers");
         for (Node node : nodes) {
             try {
@@ -243,17 +243,17 @@ final class Cluster extends Servers {
 
     /** Whether a node of a Cluster serves all of its slots, so that it may as well be used alone. */
     static boolean isAlone(Node node) {
-        Chart all = read(node);
+        SlotMap all = read(node);
         return all.masters.size() == 1 && all.owners.size() == SLOTS;
     }
 
-    private static Chart read(Node node) {
-        List<?> ranges = Words.list(node.command(new CommandArguments(Protocol.Command.CLUSTER).add("SLOTS")));
+    private static SlotMap read(Node node) {
+        List<?> ranges = ScriptProtocol.list(node.command(new CommandArguments(Protocol.Command.CLUSTER).add("SLOTS")));
         Map<Integer, HostAndPort> owners = new HashMap<>();
         Set<HostAndPort> masters = new LinkedHashSet<>();
         for (Object each : ranges) {
-            List<?> range = Words.list(each);
-            List<?> master = Words.list(range.get(2));
+            List<?> range = ScriptProtocol.list(each);
+            List<?> master = ScriptProtocol.list(range.get(2));
             String host = master.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
             int port = ((Long) master.get(1)).intValue();
             HostAndPort owner = new HostAndPort(host.isEmpty() ? hostOf(node) : host, port);
@@ -265,7 +265,7 @@ final class Cluster extends Servers {
         if (masters.isEmpty()) {
             throw new JedisDataException("CLUSTERDOWN the server at " + node.address() + " knows of no slots");
         }
-        return new Chart(owners, List.copyOf(masters));
+        return new SlotMap(owners, List.copyOf(masters));
     }
 
     /** A node that has met no other one does not know its own address. */

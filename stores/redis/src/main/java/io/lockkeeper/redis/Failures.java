@@ -11,7 +11,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** What an error of Redis means. */
 final class Failures {
-    /** What passes by itself, or when somebody does something about the server; all else that a server says will not. */
+    /** Errors that pass by themselves, or when an operator fixes the server; no other error of a server does. */
     private static final Set<String> PASSING = Set.of(
             "BUSY",
             "CLUSTERDOWN",
@@ -101,7 +101,7 @@ final class Failures {
         return e.getCause() instanceof JedisException cause && isDenied(said(cause));
     }
 
-    /** Whether a permission is missing; Redis says it in another way when it is a script that lacks it. */
+    /** Whether a permission is missing; Redis reports it in another way when it is a script that lacks it. */
     static boolean isDenied(String said) {
         return word(said).equals("NOPERM") || said.contains("user executing the script");
     }

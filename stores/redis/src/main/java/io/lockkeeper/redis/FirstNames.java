@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.TreeSet;
 
-/** The first so many of the names that come after one, in their order, out of all that are added. */
+/** The first few names after a given one, in order, out of all that are added. */
 final class FirstNames {
     private static final byte[] NO_BOUND = {};
 

@@ -81,7 +81,7 @@ final class JedisVersion {
         } catch (Error e) {
             throw e;
         } catch (Throwable e) {
-            return ""; // a socket factory of the user's that knows no address
+            return ""; // the user's socket factory knows no address
         }
     }
 

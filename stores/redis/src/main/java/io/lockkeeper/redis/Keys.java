@@ -6,8 +6,9 @@ import java.util.List;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
- * Where things are: {@code PREFIX:{BUCKET}:KIND:NAME}. The bucket is a hash tag, so that all keys of a name, and all names of a
- * bucket, are in one slot of a Cluster; braces in a name mean nothing, for they are encoded. The 256 buckets are frozen for ever.
+ * Where things are: {@code PREFIX:{BUCKET}:KIND:NAME}. The bucket is a hash tag, so that all keys of a name, and all
+ * names of a bucket, are in one slot of a Cluster; braces in a name have no meaning, because they are encoded. The 256
+ * buckets are frozen forever.
  */
 final class Keys {
     static final int BUCKETS = 256;
@@ -53,7 +54,7 @@ final class Keys {
 
     /** A name's own keys, which exist while claims are queued or several hold it: places, limits, ends and entries. */
     List<byte[]> ofName(String name) {
-        String code = Code.encode(name);
+        String code = NameCodec.encode(name);
         int bucket = bucket(name);
         return List.of(
                 bytes(key(bucket, "places:" + code)),
@@ -64,7 +65,7 @@ final class Keys {
 
     /** Record and watchers of a latch. */
     List<byte[]> ofLatch(String name) {
-        String code = Code.encode(name);
+        String code = NameCodec.encode(name);
         int bucket = bucket(name);
         return List.of(bytes(key(bucket, "l:" + code)), bytes(key(bucket, "w:" + code)));
     }
@@ -84,7 +85,7 @@ final class Keys {
         return key(bucket, "id");
     }
 
-    /** The channel on which a client is told what concerns it. */
+    /** The channel on which a client is notified of what concerns it. */
     String channel(String client) {
         return prefix + ":to:" + client;
     }

@@ -19,12 +19,12 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Hears what the scripts publish: one connection and one thread for all clients of a store object, a channel for each. When the
- * connection breaks, another one is made, to another server if need be, and the clients are told that they may have missed
- * something. While there is no client there is neither thread nor connection.
+ * Receives what the scripts publish: one connection and one thread for all clients of a store object, a channel for
+ * each. When the connection breaks, another one is made, to another server if need be, and the clients are notified
+ * that they may have missed something. While there is no client there is neither thread nor connection.
  *
- * <p>A connection that is dead without having been told so, or that leads to a server which has left the Cluster or is no longer the
- * master, is found by those who wait: their refreshes {@linkplain #probe() probe} it.
+ * <p>A connection that is dead without having noticed, or that leads to a server which has left the Cluster or is no
+ * longer the master, is detected by the waiters: their refreshes {@linkplain #probe() probe} it.
  */
 final class Listener implements AutoCloseable {
     private static final long PAUSE = 100_000_000;
@@ -32,10 +32,10 @@ final class Listener implements AutoCloseable {
     private static final long SILENCE = 3_000_000_000L;
     private static final long PATIENCE = 2_000_000_000L;
 
-    /** Somebody may allow meanwhile what was denied. */
+    /** What was denied may be allowed in the meantime. */
     private static final long BETWEEN_TRIALS = 5_000_000_000L;
 
-    /** What cannot be read is taken for something missed; a flood of it must not become a flood of questions. */
+    /** What cannot be read is taken for something missed; a flood of it must not become a flood of requests. */
     private static final long BETWEEN_QUESTIONS = 100_000_000;
 
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.redis");
@@ -50,13 +50,13 @@ final class Listener implements AutoCloseable {
 
     private final Map<String, Client> clients = new ConcurrentHashMap<>();
     private @Nullable Thread thread;
-    private @Nullable Hearing current;
+    private @Nullable ListenerConnection current;
     private volatile boolean closed;
 
-    /** What has been logged: once each, as it may come again and again. */
+    /** What has been logged: each message once, because it may recur. */
     private final Set<String> complaints = ConcurrentHashMap.newKeySet();
 
-    /** One that listens. */
+    /** A client that listens. */
     private static final class Client {
         final Signals signals;
         final CountDownLatch begun = new CountDownLatch(1);
@@ -84,7 +84,7 @@ final class Listener implements AutoCloseable {
                     listening.start();
                     thread = listening;
                 } finally {
-                    if (thread == null) { // there are too many threads: the next one may be luckier
+                    if (thread == null) { // there are too many threads: the next attempt may succeed
                         clients.remove(channel, entry);
                     }
                 }
@@ -109,7 +109,10 @@ final class Listener implements AutoCloseable {
         };
     }
 
-    /** Waits until the client is being listened for; not for long: it is told later that it may have missed something. */
+    /**
+     * Waits until the client's channel is subscribed; not for long: it is notified later that it may have missed
+     * something.
+     */
     private static void awaitBegin(CountDownLatch begun) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -126,7 +129,7 @@ final class Listener implements AutoCloseable {
         begun.countDown();
     }
 
-    /** Whether the clients hear of anything; as far as it has been tried, which {@link #listen} does. */
+    /** Whether the clients receive anything, as far as it has been tried, which {@link #listen} does. */
     boolean pushes() {
         return maySubscribe;
     }
@@ -136,13 +139,13 @@ final class Listener implements AutoCloseable {
             Node node = null;
             try {
                 node = servers.listening();
-                new Hearing(node, node.keep()).run();
+                new ListenerConnection(node, node.keep()).run();
                 if (!maySubscribe && !closed) {
                     LockSupport.parkNanos(this, BETWEEN_TRIALS);
                 }
             } catch (JedisException | StoreUnavailableException e) {
-                failed(node); // the server is away; those who wait refresh meanwhile
-            } catch (Throwable e) { // whatever it is: without this thread nobody would hear anything any more
+                failed(node); // the server is away; waiters refresh in the meantime
+            } catch (Throwable e) { // whatever it is: without this thread no client would receive anything any more
                 complain("The listener failed, and begins again", e);
                 failed(node);
             }
@@ -153,12 +156,12 @@ final class Listener implements AutoCloseable {
     private void denied(String said) {
         if (said.contains("unsubscribe")) {
             mayUnsubscribe = false;
-            warnOnce("UNSUBSCRIBE is denied to the user; whoever stops to listen makes the others that share its"
+            warnOnce("UNSUBSCRIBE is denied to the user; a client that stops listening makes the others that share its"
                     + " connection connect again. Allow it with ACL SETUSER … +unsubscribe (docs/stores/redis.md): "
                     + said);
         } else {
             maySubscribe = false;
-            warnOnce("SUBSCRIBE is denied to the user; waiters are not told that it is their turn, and find out by"
+            warnOnce("SUBSCRIBE is denied to the user; waiters are not notified when it is their turn, and find out by"
                     + " asking. Allow it with ACL SETUSER … +subscribe +unsubscribe (docs/stores/redis.md): " + said);
             clients.values().forEach(client -> client.begun.countDown());
         }
@@ -197,19 +200,19 @@ final class Listener implements AutoCloseable {
         return true;
     }
 
-    /** Looks whether the connection is alive, if it has been silent for long, and still leads to where it should. */
+    /** Checks that the connection is alive, if it has been silent for long, and still leads to the right server. */
     void probe() {
-        Hearing hearing;
+        ListenerConnection connection;
         synchronized (this) {
-            hearing = current;
+            connection = current;
         }
-        if (hearing != null) {
-            hearing.probe(System.nanoTime());
+        if (connection != null) {
+            connection.probe(System.nanoTime());
         }
     }
 
     /** One connection, as long as it lasts. */
-    private final class Hearing extends JedisPubSub {
+    private final class ListenerConnection extends JedisPubSub {
         private final Node node;
         private final Connection connection;
         private final Set<String> channels = new HashSet<>();
@@ -217,7 +220,7 @@ final class Listener implements AutoCloseable {
         private volatile long heard = System.nanoTime();
         private volatile long asked = heard;
 
-        Hearing(Node node, Connection connection) {
+        ListenerConnection(Node node, Connection connection) {
             this.node = node;
             this.connection = connection;
         }
@@ -237,12 +240,12 @@ final class Listener implements AutoCloseable {
                 synchronized (Listener.this) {
                     current = null;
                 }
-                connection.setBroken(); // it is of no use for anything else
+                connection.setBroken(); // it cannot be used for anything else
                 connection.close();
             }
         }
 
-        /** For the one that holds the listener's monitor, as for {@link #remove}. */
+        /** To be called while holding the listener's monitor, as for {@link #remove}. */
         void add(String channel) {
             channels.add(channel);
             try {
@@ -271,7 +274,7 @@ final class Listener implements AutoCloseable {
             JedisVersion.cut(connection);
         }
 
-        /** By a subscription that there is already: a PING would be one more permission to need. */
+        /** By repeating an existing subscription: a PING would need one more permission. */
         void probe(long now) {
             synchronized (Listener.this) {
                 if (!servers.isHeardAt(node) || (asked - heard > 0 && now - asked > PATIENCE)) {
@@ -298,7 +301,7 @@ final class Listener implements AutoCloseable {
                 maySubscribe = true;
                 if (current == null) {
                     current = this;
-                    // Those that came while there was nobody to tell.
+                    // Clients that were added while there was no connection.
                     clients.keySet().stream()
                             .filter(other -> !channels.contains(other))
                             .toList()
@@ -312,7 +315,7 @@ final class Listener implements AutoCloseable {
                 }
             }
             if (client != null && client.begun.getCount() == 0) {
-                client.signals.missed(); // what was told while nobody listened
+                client.signals.missed(); // what was published while nobody listened
             } else if (client != null) {
                 client.begun.countDown();
             }
@@ -347,7 +350,7 @@ final class Listener implements AutoCloseable {
         if (message.startsWith("C ")) {
             signals.changed(ClaimId.parse(message.substring(2)));
         } else if (message.startsWith("O ")) {
-            signals.opened(Code.read(message.substring(2)).orElseThrow());
+            signals.opened(NameCodec.read(message.substring(2)).orElseThrow());
         } else {
             throw new IllegalArgumentException("it begins with neither C nor O");
         }

@@ -11,9 +11,10 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A slow search that many threads may need at once, such as the one for the master of a Sentinel set. At most one is under way,
- * on a thread of its own that ends with it; all callers that wait share its result. A caller waits no longer than its own step
- * may take. A search that takes longer than that continues, and serves callers that come later.
+ * A slow search that many threads may need at the same time, such as the one for the master of a Sentinel set. At most
+ * one is in progress, on its own thread, which ends with it; all callers that wait share its result. A caller waits no
+ * longer than its own step may take. A search that takes longer than that continues, and serves callers that come
+ * later.
  *
  * <p>No monitor is held during I/O, so {@link #close()} never waits for a server.
  */
@@ -29,7 +30,7 @@ final class Lookup<T> {
         this.search = search;
     }
 
-    /** Begins a search, unless one is under way, and does not wait for it. */
+    /** Begins a search, unless one is in progress, and does not wait for it. */
     void start() {
         CompletableFuture<T> unused = begin();
     }
@@ -75,7 +76,8 @@ final class Lookup<T> {
     }
 
     /**
-     * Waits for the search that is under way, or for a new one. An interrupt does not end the wait; its flag is preserved.
+     * Waits for the search that is in progress, or for a new one. An interrupt does not end the wait; its flag is
+     * preserved.
      *
      * @throws JedisException if nothing was found in time
      */
@@ -112,7 +114,7 @@ final class Lookup<T> {
         return new JedisConnectionException(what + " is no longer searched for: the store has been closed");
     }
 
-    /** Ends all waiting. A search that is under way ends by itself, unheard. */
+    /** Ends all waiting. A search that is in progress ends by itself, and its result is ignored. */
     void close() {
         CompletableFuture<T> abandoned;
         synchronized (this) {

@@ -14,22 +14,22 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * Looks at names in use. The hash in which a bucket keeps its records is the index of its names, so a listing asks each of the
- * 256 buckets and no other key of the server, then looks at the names that were found. The index has no order, so the servers
- * go through all of it; but they send, and a listing keeps and looks at, hardly more names than are listed: a few buckets are
- * asked first, and the others only for what comes before the last name that is still wanted.
+ * Looks at names in use. The hash in which a bucket keeps its records is the index of its names, so a listing asks each
+ * of the 256 buckets and no other key of the server, then looks at the names that were found. The index has no order,
+ * so the servers go through all of it; but they send, and a listing keeps and looks at, hardly more names than are
+ * listed: a few buckets are asked first, and the others only for what comes before the last name that is still wanted.
  *
- * <p>What is damaged, or was put there by others, is skipped, and named in the log once; all else is listed.
+ * <p>What is damaged, or was put there by others, is skipped, and named in the log once; everything else is listed.
  */
 final class NameScan {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.redis");
     private static final int NAMES_AT_ONCE = 100;
     private static final int FIRST_BUCKETS = 8;
 
-    /** So many names more than are wanted, for some may turn out to be out of use. */
+    /** How many more names than wanted are collected, because some may turn out to be out of use. */
     private static final int SPARE = 16;
 
-    /** So many different complaints are remembered; more would only fill the memory. */
+    /** How many different complaints are remembered; more would only fill the memory. */
     private static final int MOST_COMPLAINTS = 1_000;
 
     private final Servers servers;
@@ -44,22 +44,22 @@ final class NameScan {
         this.keys = keys;
     }
 
-    Optional<View> look(String name) {
-        return view(name, servers.run(call(name), Node.Way.PLAIN, Replicas.NONE));
+    Optional<NameSnapshot> look(String name) {
+        return snapshot(name, servers.run(call(name), Node.Priority.PLAIN, Replicas.NONE));
     }
 
     /** Who holds a name, without the queue. */
-    Optional<View> holders(String name) {
-        Object answer = servers.run(Call.check(keys, name, false), Node.Way.PLAIN, Replicas.NONE);
-        return view(
+    Optional<NameSnapshot> holders(String name) {
+        Object answer = servers.run(Call.check(keys, name, false), Node.Priority.PLAIN, Replicas.NONE);
+        return snapshot(
                 name,
                 Script.needsMore(answer)
-                        ? servers.run(Call.check(keys, name, true), Node.Way.PLAIN, Replicas.NONE)
+                        ? servers.run(Call.check(keys, name, true), Node.Priority.PLAIN, Replicas.NONE)
                         : answer);
     }
 
-    private Optional<View> view(String name, Object answer) {
-        return View.of(name, answer, e -> servers.damaged(call(name), e));
+    private Optional<NameSnapshot> snapshot(String name, Object answer) {
+        return NameSnapshot.of(name, answer, e -> servers.damaged(call(name), e));
     }
 
     private Call call(String name) {
@@ -87,15 +87,17 @@ final class NameScan {
             forEach(
                     names.subList(from, next),
                     this::call,
-                    (name, answer) -> view(name, answer).flatMap(View::describe).ifPresent(found::add),
-                    name -> "the record of " + Code.encode(name));
+                    (name, answer) -> snapshot(name, answer)
+                            .flatMap(NameSnapshot::describe)
+                            .ifPresent(found::add),
+                    name -> "the record of " + NameCodec.encode(name));
         }
     }
 
     /** Collects names in use that begin with a prefix. */
     private FirstNames names(String prefix, FirstNames names) {
         // A code has no character that means anything in a pattern.
-        byte[] pattern = Keys.bytes(Code.encode(prefix) + "*");
+        byte[] pattern = Keys.bytes(NameCodec.encode(prefix) + "*");
         List<Page> pages = IntStream.range(0, Keys.BUCKETS)
                 .mapToObj(bucket -> new Page(bucket, "0"))
                 .toList();
@@ -111,11 +113,11 @@ final class NameScan {
                             List.of(keys.names(page.bucket)),
                             List.of(Keys.bytes(page.cursor), pattern, last)),
                     (page, answer) -> {
-                        List<?> words = Words.list(answer);
+                        List<?> words = ScriptProtocol.list(answer);
                         for (Object code : words.subList(1, words.size())) {
                             add(new String((byte[]) code, StandardCharsets.ISO_8859_1), page.bucket, names);
                         }
-                        String cursor = Words.text(words.get(0));
+                        String cursor = ScriptProtocol.text(words.get(0));
                         if (!cursor.equals("0")) {
                             next.add(new Page(page.bucket, cursor));
                         }
@@ -127,20 +129,23 @@ final class NameScan {
     }
 
     private void add(String code, int bucket, FirstNames names) {
-        Optional<String> name = Code.read(code).filter(n -> Keys.bucket(n) == bucket);
+        Optional<String> name = NameCodec.read(code).filter(n -> Keys.bucket(n) == bucket);
         if (name.isPresent()) {
             names.add(name.get());
         } else {
-            complain("the field " + Code.encode(code), "it is no name of this bucket");
+            complain("the field " + NameCodec.encode(code), "it is not a name of this bucket");
         }
     }
 
-    /** Asks for each of these, all at once if nothing is wrong with any of them, and otherwise for one after the other. */
+    /**
+     * Asks for each of these, all in one request if nothing is wrong with any of them, and otherwise for one after the
+     * other.
+     */
     private <T> void forEach(
             List<T> all, Function<T, Call> question, BiConsumer<T, Object> reader, Function<T, String> what) {
         List<Object> answers = null;
         try {
-            answers = servers.runAll(all.stream().map(question).toList(), Node.Way.PLAIN, Replicas.NONE);
+            answers = servers.runAll(all.stream().map(question).toList(), Node.Priority.PLAIN, Replicas.NONE);
         } catch (StoreUnavailableException e) {
             if (!Failures.isOfOneRecord(e)) {
                 throw e;
@@ -153,7 +158,7 @@ final class NameScan {
                         one,
                         answers != null
                                 ? answers.get(i)
-                                : servers.run(question.apply(one), Node.Way.PLAIN, Replicas.NONE));
+                                : servers.run(question.apply(one), Node.Priority.PLAIN, Replicas.NONE));
             } catch (StoreUnavailableException e) {
                 if (!Failures.isOfOneRecord(e)) {
                     throw e;

@@ -14,27 +14,27 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
-/** One server: what it is asked, on connections that are taken for a request and given back. */
+/** One server: requests to it, on connections that are taken for a request and returned. */
 abstract class Node implements AutoCloseable {
-    /** How a request is to be made. */
-    enum Way {
+    /** How a request is sent. */
+    enum Priority {
         PLAIN,
         /** Renewals do not wait for a free connection: a shortage of connections must not cost locks. */
         URGENT,
-        /** To a server that is just taking a slot over. */
+        /** To a server that is just taking over a slot. */
         ASKING
     }
 
     /** A connection, for one request. */
-    abstract Connection take(Way way);
+    abstract Connection take(Priority priority);
 
     /** Gives it back; one that is broken is not used again. */
-    abstract void give(Connection connection, Way way);
+    abstract void give(Connection connection, Priority priority);
 
-    /** A connection to keep; whoever has it closes it. */
+    /** A connection to keep; the caller closes it. */
     abstract Connection keep();
 
-    /** Connections that were made until now are not to be trusted. */
+    /** Connections opened until now must not be trusted any more. */
     abstract void distrust();
 
     /** A name for this server. */
@@ -49,24 +49,24 @@ abstract class Node implements AutoCloseable {
     public abstract void close();
 
     /**
-     * Has scripts run, all sent at once. A server that does not know one is sent its text.
+     * Runs scripts, all sent together. If the server does not know one, its text is sent.
      *
      * @param replicas how many replicas must have what was written
      * @return an answer for each; it may be a {@link JedisDataException}
      */
-    List<Object> run(List<Call> calls, Way way, Replicas replicas) {
-        return runOnOne(calls, way, replicas);
+    List<Object> run(List<Call> calls, Priority priority, Replicas replicas) {
+        return runOnOne(calls, priority, replicas);
     }
 
     /** All on one connection. */
-    final List<Object> runOnOne(List<Call> calls, Way way, Replicas replicas) {
-        return on(way, connection -> {
-            List<Object> answers = send(connection, calls, way, replicas, Call.Form.HASH);
+    final List<Object> runOnOne(List<Call> calls, Priority priority, Replicas replicas) {
+        return on(priority, connection -> {
+            List<Object> answers = send(connection, calls, priority, replicas, Call.Form.HASH);
             repeat(
                     connection,
                     calls,
                     answers,
-                    way,
+                    priority,
                     replicas,
                     Call.Form.TEXT,
                     (call, answer) -> answer instanceof JedisNoScriptException);
@@ -74,7 +74,7 @@ abstract class Node implements AutoCloseable {
                     connection,
                     calls,
                     answers,
-                    way,
+                    priority,
                     replicas,
                     Call.Form.TEXT_FOR_FULL_SERVER,
                     (call, answer) -> call.script().needsNoRoom()
@@ -84,12 +84,14 @@ abstract class Node implements AutoCloseable {
         });
     }
 
-    /** Sends those in another form whose answers say so; what the server cannot read is as if it had not been sent. */
+    /**
+     * Sends again, in another form, those whose answers demand it; what the server could not read counts as not sent.
+     */
     private static void repeat(
             Connection connection,
             List<Call> calls,
             List<Object> answers,
-            Way way,
+            Priority priority,
             Replicas replicas,
             Call.Form form,
             BiPredicate<Call, Object> which) {
@@ -102,7 +104,7 @@ abstract class Node implements AutoCloseable {
         if (indices.isEmpty()) {
             return;
         }
-        List<Object> again = send(connection, indices.stream().map(calls::get).toList(), way, replicas, form);
+        List<Object> again = send(connection, indices.stream().map(calls::get).toList(), priority, replicas, form);
         for (int i = 0; i < indices.size(); i++) {
             if (form == Call.Form.TEXT || !(again.get(i) instanceof JedisDataException)) {
                 answers.set(indices.get(i), again.get(i));
@@ -111,10 +113,10 @@ abstract class Node implements AutoCloseable {
     }
 
     private static List<Object> send(
-            Connection connection, List<Call> calls, Way way, Replicas replicas, Call.Form form) {
+            Connection connection, List<Call> calls, Priority priority, Replicas replicas, Call.Form form) {
         Set<Script> unsent = EnumSet.allOf(Script.class);
         for (Call call : calls) {
-            if (way == Way.ASKING) {
+            if (priority == Priority.ASKING) {
                 connection.sendCommand(Protocol.Command.ASKING);
             }
             boolean isFirst = unsent.remove(call.script());
@@ -125,7 +127,7 @@ abstract class Node implements AutoCloseable {
         if (waits) {
             connection.sendCommand(replicas.command());
         }
-        int each = way == Way.ASKING ? 2 : 1;
+        int each = priority == Priority.ASKING ? 2 : 1;
         List<Object> all = connection.getMany(calls.size() * each + (waits ? 1 : 0));
         List<Object> answers = new ArrayList<>(calls.size());
         for (int i = 0; i < calls.size(); i++) {
@@ -139,15 +141,15 @@ abstract class Node implements AutoCloseable {
 
     /** A command that is no script. */
     final Object command(CommandArguments command) {
-        return on(Way.PLAIN, connection -> connection.executeCommand(command));
+        return on(Priority.PLAIN, connection -> connection.executeCommand(command));
     }
 
     interface Use<T> {
         T with(Connection connection);
     }
 
-    final <T> T on(Way way, Use<T> use) {
-        Connection connection = take(way);
+    final <T> T on(Priority priority, Use<T> use) {
+        Connection connection = take(priority);
         try {
             return use.with(connection);
         } catch (JedisConnectionException e) {
@@ -159,7 +161,7 @@ abstract class Node implements AutoCloseable {
             connection.setBroken();
             throw e;
         } finally {
-            give(connection, way);
+            give(connection, priority);
         }
     }
 }

@@ -13,7 +13,10 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** A server that we connect to ourselves. The connection used last is used next, so that few threads need few of them. */
+/**
+ * A server that we connect to ourselves. The connection used last is used next, so that few threads need few
+ * connections.
+ */
 final class OwnNode extends Node {
     private final HostAndPort address;
     private final JedisClientConfig config;
@@ -21,7 +24,7 @@ final class OwnNode extends Node {
     private final int poolSize;
     private final Semaphore free;
     private final ConcurrentLinkedDeque<Ours> idle = new ConcurrentLinkedDeque<>();
-    private final Together together;
+    private final RequestCombiner combiner;
     private volatile int era;
     private volatile boolean known;
     private volatile boolean closed;
@@ -42,8 +45,8 @@ final class OwnNode extends Node {
         this.again = impatient(config);
         this.poolSize = poolSize;
         this.free = new Semaphore(poolSize);
-        this.together = new Together(
-                calls -> runOnOne(calls, Way.PLAIN, Replicas.NONE),
+        this.combiner = new RequestCombiner(
+                calls -> runOnOne(calls, Priority.PLAIN, Replicas.NONE),
                 TimeUnit.MILLISECONDS.toNanos(config.getSocketTimeoutMillis()));
     }
 
@@ -60,17 +63,17 @@ final class OwnNode extends Node {
         return address.toString();
     }
 
-    /** A single script shares a connection with those of other threads; {@code WAIT} would hold them up. */
+    /** A single script shares a connection with those of other threads; {@code WAIT} would delay them. */
     @Override
-    List<Object> run(List<Call> calls, Way way, Replicas replicas) {
-        return calls.size() == 1 && way == Way.PLAIN && replicas.number() == 0
-                ? List.of(together.run(calls.get(0)))
-                : runOnOne(calls, way, replicas);
+    List<Object> run(List<Call> calls, Priority priority, Replicas replicas) {
+        return calls.size() == 1 && priority == Priority.PLAIN && replicas.number() == 0
+                ? List.of(combiner.run(calls.get(0)))
+                : runOnOne(calls, priority, replicas);
     }
 
     @Override
-    Connection take(Way way) {
-        boolean counts = way != Way.URGENT;
+    Connection take(Priority priority) {
+        boolean counts = priority != Priority.URGENT;
         if (counts && !free.tryAcquire()) {
             await();
         }
@@ -98,7 +101,7 @@ final class OwnNode extends Node {
         return null;
     }
 
-    /** Waits for a connection to be given back, no longer than a step may take. */
+    /** Waits for a connection to be returned, no longer than a step may take. */
     private void await() {
         boolean interrupted = false;
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.getSocketTimeoutMillis());
@@ -122,7 +125,7 @@ final class OwnNode extends Node {
     }
 
     @Override
-    void give(Connection connection, Way way) {
+    void give(Connection connection, Priority priority) {
         try {
             if (closed || connection.isBroken()) {
                 connection.disconnect();
@@ -134,7 +137,7 @@ final class OwnNode extends Node {
             }
         } finally {
             // Last: otherwise the next one would find no connection, and open one too many.
-            if (way != Way.URGENT) {
+            if (priority != Priority.URGENT) {
                 free.release();
             }
         }

@@ -14,12 +14,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.Pool;
 
 /**
- * A server to which the user's client has a pool of connections. A step waits for one of them no longer than a step may take,
- * whatever the pool allows. Renewals have a connection beside the pool, made by the pool's own factory, so that an application
- * that uses up its pool loses no locks.
+ * A server to which the user's client has a pool of connections. A step waits for one of them no longer than a step may
+ * take, regardless of the pool's settings. Renewals have a separate connection, made by the pool's own factory, so that
+ * an application that exhausts its pool loses no locks.
  */
 final class PooledNode extends Node {
-    /** One listens, one makes steps. */
+    /** One to listen, one for steps. */
     static final int LEAST = 2;
 
     private final String description;
@@ -52,8 +52,8 @@ final class PooledNode extends Node {
     }
 
     @Override
-    Connection take(Way way) {
-        if (way != Way.URGENT) {
+    Connection take(Priority priority) {
+        if (priority != Priority.URGENT) {
             return keep();
         }
         Connection reserved = forRenewals.getAndSet(null);
@@ -119,8 +119,8 @@ final class PooledNode extends Node {
     }
 
     @Override
-    void give(Connection connection, Way way) {
-        if (way != Way.URGENT) {
+    void give(Connection connection, Priority priority) {
+        if (priority != Priority.URGENT) {
             connection.close();
         } else if (closed || connection.isBroken() || !forRenewals.compareAndSet(null, connection)) {
             connection.disconnect();

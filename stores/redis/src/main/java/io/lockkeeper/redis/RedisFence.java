@@ -26,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
  * }</pre>
  *
  * <p>The locks may be kept anywhere: in this Redis, in another one, in a quorum, in a database. The mark of a name is one small
- * key that never expires; it belongs to the data, and is to be lost only with them.
+ * key that never expires; it belongs to the data, and must be lost only with them.
  *
  * <p><b>In a Cluster</b> the mark must be in the slot of the keys that are written. Unless told otherwise it has the lock's name as its
  * hash tag, {@code lockkeeper-fence:{NAME}}, so keys with the same tag can be written; bytes of the name other than ASCII
@@ -49,14 +49,14 @@ public final class RedisFence implements Fence {
 
     /** A fence in the Redis of this client, with its marks at {@code lockkeeper-fence:{NAME}}. */
     public static RedisFence of(UnifiedJedis client) {
-        return of(client, name -> "lockkeeper-fence:{" + Code.encode(name) + "}");
+        return of(client, name -> "lockkeeper-fence:{" + NameCodec.encode(name) + "}");
     }
 
     /**
      * A fence in the Redis of this client.
      *
-     * @param marks the key of the mark of a lock's name; another one for each name, and always the same. All who guard the same
-     *     data must agree on it
+     * @param marks the key of the mark of a lock's name; another one for each name, and always the same. All clients
+     *     that guard the same data must agree on it
      */
     public static RedisFence of(UnifiedJedis client, UnaryOperator<String> marks) {
         return new RedisFence(client, marks);
@@ -74,10 +74,10 @@ public final class RedisFence implements Fence {
     }
 
     /**
-     * Has a command on one key carried out, in one step with the check.
+     * Executes a command on one key, in one step with the check.
      *
-     * @param command such as {@code SET}, {@code HSET}, {@code DEL}; the key comes first behind it
-     * @return what Redis answers, as {@link UnifiedJedis#eval(String)} has it
+     * @param command such as {@code SET}, {@code HSET}, {@code DEL}; the key is its first argument
+     * @return what Redis answers, as {@link UnifiedJedis#eval(String)} returns it
      * @throws StaleTokenException when a later holder has been here; nothing has been written then
      * @throws IllegalArgumentException for a hold of permits
      */
@@ -85,16 +85,16 @@ public final class RedisFence implements Fence {
         return run(parts(lease), ONE_COMMAND, List.of(key), words(command, arguments));
     }
 
-    /** As {@link #write(Lease, String, String, String...)}, for a token that has travelled. */
+    /** As {@link #write(Lease, String, String, String...)}, for a token that was passed on. */
     public @Nullable Object write(Sequencer sequencer, String command, String key, String... arguments) {
         return run(List.of(sequencer), ONE_COMMAND, List.of(key), words(command, arguments));
     }
 
     /**
-     * Runs a script of yours, in one step with the check.
+     * Runs your script, in one step with the check.
      *
-     * @param lua sees {@code keys} as {@code KEYS} and {@code arguments} as {@code ARGV}; what it returns is returned. When it
-     *     fails, what it has written before stays, and the mark, too: Redis takes nothing back
+     * @param lua sees {@code keys} as {@code KEYS} and {@code arguments} as {@code ARGV}; what it returns is returned.
+     *     When it fails, what it has written before stays, and the mark, too: Redis does not roll back
      * @throws StaleTokenException when a later holder has been here; the script has not been run then
      * @throws IllegalArgumentException for a hold of permits
      */
@@ -102,7 +102,7 @@ public final class RedisFence implements Fence {
         return run(parts(lease), lua, keys, arguments);
     }
 
-    /** As {@link #eval(Lease, String, List, List)}, for a token that has travelled. */
+    /** As {@link #eval(Lease, String, List, List)}, for a token that was passed on. */
     public @Nullable Object eval(Sequencer sequencer, String lua, List<String> keys, List<String> arguments) {
         return run(List.of(sequencer), lua, keys, arguments);
     }
@@ -125,7 +125,7 @@ public final class RedisFence implements Fence {
         for (Sequencer token : tokens) {
             Marks.refusePermits(token);
             allKeys.add(marks.apply(token.name()));
-            allArguments.add(Words.mode(token.mode()));
+            allArguments.add(ScriptProtocol.mode(token.mode()));
             allArguments.add(Long.toString(token.token()));
         }
         allKeys.addAll(keys);
@@ -139,7 +139,7 @@ public final class RedisFence implements Fence {
         return answer.size() < 2 ? null : answer.get(1);
     }
 
-    /** By its hash, so that a script travels once to each server. */
+    /** By its hash, so that a script is sent to each server once. */
     private Object evaluate(String script, List<String> keys, List<String> arguments) {
         try {
             return client.evalsha(Script.hash(script), keys, arguments);

@@ -48,8 +48,8 @@ public final class RedisOptions {
     }
 
     /**
-     * How many replicas must have a grant or a renewal before it is believed. Built-in: 0. A step that too few of them have in
-     * time fails.
+     * How many replicas must have a grant or a renewal before it is believed. Built-in: 0. A step that too few of them
+     * have received in time fails.
      *
      * @throws IllegalArgumentException when it is not 0 to 100
      */
@@ -60,7 +60,7 @@ public final class RedisOptions {
         return new RedisOptions(prefix, replicas, allowEviction, operationTimeout);
     }
 
-    /** Whether to put up with a Redis that throws keys away when its memory is full, locks included. Built-in: false. */
+    /** Whether to accept a Redis that evicts keys, including locks, when its memory is full. Built-in: false. */
     public RedisOptions allowEviction(boolean allowEviction) {
         return new RedisOptions(prefix, replicas, allowEviction, operationTimeout);
     }

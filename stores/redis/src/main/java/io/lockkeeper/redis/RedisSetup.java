@@ -9,9 +9,12 @@ import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisProtocol;
 
-/** What {@link RedisProvider} does with Jedis: apart from it, so that it can be loaded where there is none. */
+/**
+ * What {@link RedisProvider} does with Jedis: in a separate class, so that the provider can be loaded where there is
+ * none.
+ */
 final class RedisSetup {
-    /** A Sentinel that takes longer is not waited for: there are others. */
+    /** A Sentinel that takes longer is skipped: there are others. */
     private static final int SENTINEL_MILLIS = 500;
 
     private RedisSetup() {}
@@ -50,7 +53,7 @@ final class RedisSetup {
         return config.build();
     }
 
-    /** Sentinels have no databases, and users of their own, if any. */
+    /** Sentinels have no databases, and have their own users, if any. */
     private static JedisClientConfig forSentinels(RedisUrl parts) {
         int operation = parts.options.timeoutMillis();
         int millis = Math.min(operation, Math.max(SENTINEL_MILLIS, operation / 3));

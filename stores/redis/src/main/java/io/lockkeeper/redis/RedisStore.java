@@ -27,13 +27,13 @@ import java.util.Optional;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Locks in Redis. A step is one script, which the server runs as one: the rules are in the Lua files beside this class, here is
- * who is asked, and how.
+ * Locks in Redis. A step is one script, which the server runs as one: the rules are in the Lua files beside this class,
+ * this class decides which server is asked, and how.
  */
 public final class RedisStore implements LockStore {
     /**
-     * Where another machine may take over, its clock may differ by so much. Hosts that have their time from the same servers
-     * are within a few milliseconds.
+     * Where another machine may take over, its clock may differ by this much. Hosts that get their time from the same
+     * servers are within a few milliseconds.
      */
     private static final Duration SKEW = Duration.ofMillis(50);
 
@@ -49,7 +49,6 @@ public final class RedisStore implements LockStore {
     private final Keys keys;
     private final Replicas replicas;
     private final Listener listener;
-    private final Survey survey;
     private final NameScan scan;
     private final String id;
     private final long incarnation;
@@ -58,12 +57,12 @@ public final class RedisStore implements LockStore {
         this.servers = servers;
         this.keys = new Keys(options.prefix());
         this.replicas = options.replicas();
-        this.survey = new Survey(servers, keys);
         this.scan = new NameScan(servers, keys);
         try {
-            new StartupChecks(servers, options.allowEviction()).run();
+            StartupChecks checks = new StartupChecks(servers, keys, options.allowEviction());
+            checks.run();
             this.id = new StoreId(servers, keys).get();
-            survey.refuseMissingPermissions();
+            checks.refuseMissingPermissions();
         } catch (RuntimeException | Error e) {
             servers.close();
             throw e;
@@ -78,20 +77,21 @@ public final class RedisStore implements LockStore {
     }
 
     /**
-     * Locks in the Redis of this client, which is not closed. One of its connections is kept to listen on, and renewals use one
-     * more that is made beside its pool. A step waits for a free connection no longer than the operation timeout of the options.
+     * Locks in the Redis of this client, which is not closed. One of its connections is kept to listen on, and renewals
+     * use one more, which is not part of its pool. A step waits for a free connection no longer than the operation
+     * timeout of the options.
      *
      * @param client a {@link redis.clients.jedis.RedisClient}, {@link redis.clients.jedis.RedisSentinelClient} or
-     *     {@link redis.clients.jedis.RedisClusterClient}, or what these are called in other versions of Jedis; its socket timeout
-     *     bounds each step, and should be the operation timeout
+     *     {@link redis.clients.jedis.RedisClusterClient}, or what these are called in other versions of Jedis; its
+     *     socket timeout bounds each step, and should be the operation timeout
      * @throws IllegalArgumentException when it is a client of another kind
-     * @throws io.lockkeeper.StoreUnavailableException when the client's pool is too small, or its Jedis is of an unsupported
-     *     version
+     * @throws io.lockkeeper.StoreUnavailableException when the client's pool is too small, or its Jedis is of an
+     *     unsupported version
      */
     public static RedisStore of(UnifiedJedis client, RedisOptions options) {
         Objects.requireNonNull(client, "client");
         JedisVersion.check();
-        return new RedisStore(Given.servers(client, options.timeoutMillis()), options);
+        return new RedisStore(ClientAdapter.servers(client, options.timeoutMillis()), options);
     }
 
     @Override
@@ -116,13 +116,14 @@ public final class RedisStore implements LockStore {
 
     @Override
     public StoreTime time(Object lane) {
-        return new StoreTime(incarnation, survey.time(lane));
+        int slot = lane instanceof Cluster.Shard shard ? shard.slot() : 0;
+        return new StoreTime(incarnation, servers.time(slot));
     }
 
     @Override
     public Answer claim(Claim claim) {
-        Call call = Call.onName(keys, claim.name(), Script.CLAIM, Words.claim(claim, incarnation));
-        return Words.answer(Words.text(runEitherWay(call, Script.CLAIM_FREE, replicas)), incarnation);
+        Call call = Call.onName(keys, claim.name(), Script.CLAIM, ScriptProtocol.claim(claim, incarnation));
+        return ScriptProtocol.answer(ScriptProtocol.text(runEitherWay(call, Script.CLAIM_FREE, replicas)), incarnation);
     }
 
     @Override
@@ -130,11 +131,11 @@ public final class RedisStore implements LockStore {
         if (!batch.queued().isEmpty()) {
             listener.probe();
         }
-        Batch todo = new Batch(keys, incarnation, batch);
-        for (List<Call> calls = todo.calls(); !calls.isEmpty(); calls = todo.calls()) {
-            todo.read(servers.runAll(calls, Node.Way.URGENT, replicas));
+        RedisRenewal renewal = new RedisRenewal(keys, incarnation, batch);
+        for (List<Call> calls = renewal.calls(); !calls.isEmpty(); calls = renewal.calls()) {
+            renewal.read(servers.runAll(calls, Node.Priority.URGENT, replicas));
         }
-        return todo.renewal();
+        return renewal.renewal();
     }
 
     @Override
@@ -153,8 +154,8 @@ public final class RedisStore implements LockStore {
                 claim.name(),
                 script,
                 claim.id().toString(),
-                Words.flag(claim.stray()),
-                Words.deadline(claim.deadline(), incarnation));
+                ScriptProtocol.flag(claim.stray()),
+                ScriptProtocol.deadline(claim.deadline(), incarnation));
     }
 
     @Override
@@ -166,7 +167,7 @@ public final class RedisStore implements LockStore {
                 grant.claim().id().toString(),
                 Long.toString(grant.token() + 1),
                 Integer.toString(grant.block() - 1));
-        String[] words = Words.text(run(call, replicas)).split(" ");
+        String[] words = ScriptProtocol.text(run(call, replicas)).split(" ");
         if (words.length < 2) {
             return Optional.empty();
         }
@@ -182,8 +183,8 @@ public final class RedisStore implements LockStore {
                         name,
                         Script.BREAK,
                         Long.toString(token),
-                        Long.toString(Words.micros(lockDelay)),
-                        Words.flag(now)),
+                        Long.toString(ScriptProtocol.micros(lockDelay)),
+                        ScriptProtocol.flag(now)),
                 replicas));
     }
 
@@ -196,7 +197,7 @@ public final class RedisStore implements LockStore {
                     set.name(),
                     "set",
                     set.id().toString(),
-                    Words.deadline(set.deadline(), incarnation),
+                    ScriptProtocol.deadline(set.deadline(), incarnation),
                     Long.toString(set.count()));
         } else if (step instanceof LatchStep.CountDown down) {
             call = Call.onLatch(
@@ -204,31 +205,35 @@ public final class RedisStore implements LockStore {
                     down.name(),
                     "down",
                     down.id().toString(),
-                    Words.deadline(down.deadline(), incarnation),
-                    Code.encode(down.name()));
+                    ScriptProtocol.deadline(down.deadline(), incarnation),
+                    NameCodec.encode(down.name()));
         } else if (step instanceof LatchStep.Watch watch) {
             listener.probe();
             call = Call.onLatch(
-                    keys, watch.name(), "watch", watch.client(), Long.toString(Words.micros(watch.interest())));
+                    keys,
+                    watch.name(),
+                    "watch",
+                    watch.client(),
+                    Long.toString(ScriptProtocol.micros(watch.interest())));
         } else {
             call = Call.onLatch(keys, step.name(), "look");
         }
-        String[] words = Words.text(run(call, step instanceof LatchStep.Look ? Replicas.NONE : replicas))
+        String[] words = ScriptProtocol.text(run(call, step instanceof LatchStep.Look ? Replicas.NONE : replicas))
                 .split(" ");
         return new LatchState(
                 Long.parseLong(words[0]),
                 Long.parseLong(words[1]),
                 LatchState.Outcome.valueOf(words[2]),
-                Words.time(words[3], incarnation));
+                ScriptProtocol.time(words[3], incarnation));
     }
 
     private Object run(Call call, Replicas waitFor) {
-        return servers.run(call, Node.Way.PLAIN, waitFor);
+        return servers.run(call, Node.Priority.PLAIN, waitFor);
     }
 
     /**
-     * While a slot of a Cluster is moved, no step is carried out that names a key that does not exist. What is done most needs none
-     * of those.
+     * While a slot of a Cluster is moved, no step is carried out that names a key that does not exist. The most
+     * frequent steps need none of those.
      */
     private Object runEitherWay(Call call, Script quickest, Replicas waitFor) {
         try {
@@ -253,7 +258,7 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Optional<LockInfo> inspect(String name) {
-        return scan.look(name).flatMap(View::describe);
+        return scan.look(name).flatMap(NameSnapshot::describe);
     }
 
     @Override
@@ -264,7 +269,7 @@ public final class RedisStore implements LockStore {
     @Override
     public boolean check(Sequencer sequencer) {
         return scan.holders(sequencer.name())
-                .filter(view -> view.has(sequencer))
+                .filter(snapshot -> snapshot.has(sequencer))
                 .isPresent();
     }
 

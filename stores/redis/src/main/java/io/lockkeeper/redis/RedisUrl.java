@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 
-/** A {@code redis…://} URL, taken apart. May hold a secret, and is never printed. */
+/** A {@code redis…://} URL, parsed. May hold a secret, and is never printed. */
 final class RedisUrl {
     /** The parameters of all these URLs. */
     private static final Set<String> COMMON =
@@ -25,7 +25,7 @@ final class RedisUrl {
     private static final int REDIS_PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
 
-    /** More at a time would only queue in the server, which does one thing after the other. */
+    /** More at a time would only queue in the server, which executes one command after the other. */
     private static final int POOL_SIZE = 32;
 
     private static final int LARGEST_POOL = 1_000;
@@ -44,7 +44,7 @@ final class RedisUrl {
     final @Nullable String sentinelPassword;
     final @Nullable String clientName;
 
-    /** Takes it apart; an {@link IllegalArgumentException} shows no part of it that may be a secret. */
+    /** Parses it; an {@link IllegalArgumentException} shows no part of it that may be a secret. */
     RedisUrl(StoreUrl url) {
         this(url, known(url.scheme()), authority(url));
     }
@@ -73,7 +73,7 @@ final class RedisUrl {
         return scheme.endsWith("-cluster");
     }
 
-    /** Takes apart what stands behind the slashes; the rest is that of {@code url}. */
+    /** Parses what follows the slashes; the rest is that of {@code url}. */
     RedisUrl(StoreUrl url, Set<String> known, String authority) {
         url.allowOnly(known);
         String scheme = url.scheme();
@@ -123,7 +123,7 @@ final class RedisUrl {
         clientName = url.clientName().map(ClientName::encode).orElse(null);
     }
 
-    /** What stands behind the slashes. */
+    /** What follows the slashes. */
     static String authority(StoreUrl url) {
         if (!url.rest().startsWith("//")) {
             throw new IllegalArgumentException("a " + url.scheme() + ": URL begins with " + url.scheme() + "://");

@@ -7,10 +7,10 @@ import io.lockkeeper.spi.StoreUrl;
 import java.util.Set;
 
 /**
- * Quorums of {@code redlock:} URLs, and of {@code redlocks:} ones with TLS: each host is a Redis of its own.
+ * Quorums of {@code redlock:} URLs, and of {@code redlocks:} ones with TLS: each host is an independent Redis.
  *
- * <p>A login before the first host is that of all hosts that have none of their own. The members are connected to when they are
- * first needed, each by itself, so that a quorum begins also while some of them are down.
+ * <p>A login before the first host applies to all hosts that have no login of their own. The members are connected to
+ * when they are first needed, each by itself, so that a quorum starts even while some of them are down.
  */
 public final class RedlockProvider implements StoreProvider {
     /** For {@link java.util.ServiceLoader}. */

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What {@link RedlockProvider} does with Jedis: apart from it, so that it can be loaded where there is none. */
+/**
+ * What {@link RedlockProvider} does with Jedis: in a separate class, so that the provider can be loaded where there is
+ * none.
+ */
 final class RedlockSetup {
     private RedlockSetup() {}
 
@@ -25,12 +28,12 @@ final class RedlockSetup {
                 openers, RedisStore.GUARANTEES, QuorumOptions.of(url), members.get(0).connectTimeout);
     }
 
-    /** The URL of each member: what all have in common is what stands behind the last host. */
+    /** The URL of each member: what follows the last host applies to all members. */
     static List<RedisUrl> members(StoreUrl url) {
         Set<String> known = RedisUrl.known(url.scheme());
         known.addAll(QuorumOptions.PARAMETERS);
         url.allowOnly(known);
-        // A member is not waited for longer than that, and so has no reason to go on for longer.
+        // No caller waits for a member longer than that, so the member has no reason to go on for longer.
         StoreUrl each = url.with("operationTimeout", QuorumOptions.of(url).memberTimeout());
         String all = RedisUrl.authority(url);
         int slash = all.indexOf('/', all.lastIndexOf('@') + 1);

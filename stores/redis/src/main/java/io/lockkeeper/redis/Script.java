@@ -12,9 +12,10 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The steps, each a Lua file beside this class. Before it come the clock, the quickest way of a step that leaves a name
- * free or finds it free, {@code record.lua}, the quick way of a step that has one, and, where the step needs them, {@code
- * name.lua} and {@code rules.lua}. What a script does not reach costs nothing: so what is done most comes first.
+ * The steps, each a Lua file beside this class. Before it come the clock, the shortest path of a step that leaves a
+ * name free or finds it free, {@code record.lua}, the fast path of a step that has one, and, where the step needs them,
+ * {@code name.lua} and {@code rules.lua}. What a script does not reach costs nothing, so the most frequent parts come
+ * first.
  */
 @SuppressWarnings("ImmutableEnumChecker") // nobody writes to the arrays
 enum Script {
@@ -30,19 +31,19 @@ enum Script {
     NAMES,
     LATCH(Parts.RULES),
     TRIAL,
-    /** The quick way of a claim of a free name alone, which needs the records and the floor; otherwise 'M'. */
+    /** Only the fast path of a claim of a free name, which needs the records and the floor; otherwise 'M'. */
     CLAIM_FREE("claim", 2, Parts.FREE_WAY, Parts.QUICK_WAY),
-    /** The quickest way of a release alone, which needs the records; otherwise 'M'. */
+    /** Only the shortest path of a release, which needs the records; otherwise 'M'. */
     RELEASE_FREE("release", 1, Parts.FREE_WAY);
 
-    /** What a script may consist of besides what all have. */
+    /** The optional parts of a script. */
     private enum Parts {
         FREE_WAY,
         QUICK_WAY,
         RULES
     }
 
-    /** The answer of a script that leaves it to another one. */
+    /** The answer of a script that leaves the step to another one. */
     private static final String MORE = "M";
 
     private final byte[] text;
@@ -83,7 +84,7 @@ enum Script {
         return all.toString();
     }
 
-    /** Whether it keeps or ends what is there, so that a server that is full should run it all the same. */
+    /** Whether it only keeps or ends what is there, so that a server whose memory is full should still run it. */
     boolean needsNoRoom() {
         return switch (this) {
             case EXTEND, RENEW, RELEASE, RELEASE_FREE, WITHDRAW, DOWNGRADE -> true;
@@ -91,22 +92,22 @@ enum Script {
         };
     }
 
-    /** What a server that is full is sent: Redis 7 and later run it, earlier ones cannot read it. */
+    /** The text for a server whose memory is full: Redis 7 and later run it, earlier versions cannot read it. */
     byte[] textForFullServer() {
         return bytes("#!lua flags=allow-oom\n" + new String(text, StandardCharsets.UTF_8));
     }
 
-    /** Of the keys of a step, how many it needs. */
+    /** How many of the keys of a step it needs. */
     int keys() {
         return keys;
     }
 
-    /** Whether a script has left it to another one. */
+    /** Whether a script has left the step to another one. */
     static boolean needsMore(Object answer) {
-        return answer instanceof byte[] && Words.text(answer).equals(MORE);
+        return answer instanceof byte[] && ScriptProtocol.text(answer).equals(MORE);
     }
 
-    /** What a server knows a script by. */
+    /** The hash by which a server knows a script. */
     static String hash(String script) {
         return hash(bytes(script));
     }
@@ -124,7 +125,7 @@ enum Script {
         return text;
     }
 
-    /** What the server knows it by. */
+    /** The hash by which the server knows it. */
     byte[] sha1() {
         return sha1;
     }

@@ -17,15 +17,15 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The master that Sentinels watch over. They are asked who it is at first, and whenever it has failed or says that it is a
- * replica; then it is asked whether it agrees. One thread does that; all steps that need the answer wait for it, each no longer
- * than it may take itself.
+ * The master that Sentinels watch over. They are asked who it is at first, and whenever it has failed or says that it
+ * is a replica; then it is asked whether it agrees. One thread does that; all steps that need the answer wait for it,
+ * each no longer than its own timeout.
  */
 final class Sentinels extends Servers {
     private final String masterName;
     private final Login login;
     private final Lookup<Node> lookup;
-    /** In the order in which they are asked; only for the search, of which there is one at a time. */
+    /** In the order in which they are asked; used only by the search, of which there is one at a time. */
     private final List<HostAndPort> sentinels;
 
     private volatile @Nullable Node current;
@@ -65,7 +65,7 @@ final class Sentinels extends Servers {
         Node found = new OwnNode(ask(), config, login.poolSize);
         boolean isMaster;
         try {
-            List<?> role = Words.list(found.command(new CommandArguments(Protocol.Command.ROLE)));
+            List<?> role = ScriptProtocol.list(found.command(new CommandArguments(Protocol.Command.ROLE)));
             isMaster = text(role.get(0)).equals("master");
         } catch (JedisException e) {
             found.close();
@@ -114,7 +114,7 @@ final class Sentinels extends Servers {
         throw last;
     }
 
-    /** Says who failed; an answer of a server keeps its first word, which tells what it means. */
+    /** Names what failed; a server's error keeps its first word, which is its kind. */
     private static JedisException named(JedisException e, String who) {
         return e instanceof JedisConnectionException
                 ? new JedisConnectionException(who + " does not answer: " + e.getMessage(), e)

@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -29,10 +31,10 @@ abstract class Servers implements AutoCloseable {
     /** All masters, as far as is known. */
     abstract Collection<Supplier<Node>> masters();
 
-    /** A server to hear signals from; when one has failed, another one if there is any. */
+    /** A server to receive signals from; when one has failed, another one if there is any. */
     abstract Node listening();
 
-    /** Whether what is published still reaches those who listen at this node, as far as is known. No I/O. */
+    /** Whether what is published still reaches the listeners on this node, as far as is known. No I/O. */
     boolean isHeardAt(Node node) {
         return true;
     }
@@ -54,7 +56,7 @@ abstract class Servers implements AutoCloseable {
     /** A node has failed, or said that it is the wrong one. */
     abstract void failed(Node node);
 
-    /** A slot is elsewhere now, as the one who had it says. */
+    /** A slot is elsewhere now, according to its former server. */
     void moved(int slot, HostAndPort to) {
         failed(node(slot));
     }
@@ -62,21 +64,21 @@ abstract class Servers implements AutoCloseable {
     @Override
     public abstract void close();
 
-    /** Has a script run. */
-    final Object run(Call call, Node.Way way, Replicas replicas) {
+    /** Runs a script. */
+    final Object run(Call call, Node.Priority priority, Replicas replicas) {
         try {
             Node node = node(call.slot());
-            Object answer = onNode(node, List.of(call), way, replicas).get(0);
-            return answer instanceof JedisDataException e ? follow(call, node, e, way, replicas) : answer;
+            Object answer = onNode(node, List.of(call), priority, replicas).get(0);
+            return answer instanceof JedisDataException e ? follow(call, node, e, priority, replicas) : answer;
         } catch (JedisException e) {
             throw Failures.of(e);
         }
     }
 
-    /** Has scripts run, those of one server sent at once. */
-    final List<Object> runAll(List<Call> calls, Node.Way way, Replicas replicas) {
+    /** Runs scripts; those for one server are sent together. */
+    final List<Object> runAll(List<Call> calls, Node.Priority priority, Replicas replicas) {
         if (calls.size() == 1) {
-            return List.of(run(calls.get(0), way, replicas));
+            return List.of(run(calls.get(0), priority, replicas));
         }
         try {
             Map<Node, List<Integer>> byNode = new LinkedHashMap<>();
@@ -87,11 +89,11 @@ abstract class Servers implements AutoCloseable {
             Object[] answers = new Object[calls.size()];
             byNode.forEach((node, indices) -> {
                 List<Object> some =
-                        onNode(node, indices.stream().map(calls::get).toList(), way, replicas);
+                        onNode(node, indices.stream().map(calls::get).toList(), priority, replicas);
                 for (int i = 0; i < indices.size(); i++) {
                     int index = indices.get(i);
                     answers[index] = some.get(i) instanceof JedisDataException e
-                            ? follow(calls.get(index), node, e, way, replicas)
+                            ? follow(calls.get(index), node, e, priority, replicas)
                             : some.get(i);
                 }
             });
@@ -101,8 +103,8 @@ abstract class Servers implements AutoCloseable {
         }
     }
 
-    /** Goes where the hint in an error points; throws any other error. */
-    private Object follow(Call call, Node asked, JedisDataException first, Node.Way way, Replicas replicas) {
+    /** Follows the redirection in an error; throws any other error. */
+    private Object follow(Call call, Node asked, JedisDataException first, Node.Priority priority, Replicas replicas) {
         JedisDataException error = first;
         Node node = asked;
         for (int hint = 0; hint < MOST_HINTS; hint++) {
@@ -110,10 +112,11 @@ abstract class Servers implements AutoCloseable {
             if (error instanceof JedisMovedDataException moved) {
                 moved(call.slot(), moved.getTargetNode());
                 node = at(moved.getTargetNode());
-                answer = onNode(node, List.of(call), way, replicas).get(0);
+                answer = onNode(node, List.of(call), priority, replicas).get(0);
             } else if (error instanceof JedisAskDataException ask) {
                 node = at(ask.getTargetNode());
-                answer = onNode(node, List.of(call), Node.Way.ASKING, replicas).get(0);
+                answer = onNode(node, List.of(call), Node.Priority.ASKING, replicas)
+                        .get(0);
             } else {
                 if (Failures.isOfThisServer(error)) {
                     failed(node(call.slot()));
@@ -128,9 +131,9 @@ abstract class Servers implements AutoCloseable {
         throw failure(error, node, List.of(call));
     }
 
-    private List<Object> onNode(Node node, List<Call> calls, Node.Way way, Replicas replicas) {
+    private List<Object> onNode(Node node, List<Call> calls, Node.Priority priority, Replicas replicas) {
         try {
-            return node.run(calls, way, replicas);
+            return node.run(calls, priority, replicas);
         } catch (JedisException e) {
             if (Failures.isOfThisServer(e)) {
                 failed(node);
@@ -148,7 +151,7 @@ abstract class Servers implements AutoCloseable {
         return Failures.of(e, "Redis at " + node.address() + " failed" + step);
     }
 
-    /** What a step has read makes no sense. */
+    /** The failure of a step that read a damaged record. */
     final StoreUnavailableException damaged(Call call, RuntimeException e) {
         String address;
         try {
@@ -160,7 +163,7 @@ abstract class Servers implements AutoCloseable {
                 "Redis" + address + " failed on " + call.about() + ": " + Failures.DAMAGED, e);
     }
 
-    /** Asks a node for something that is no script. */
+    /** Asks a node for something other than a script. */
     final <T> T ask(Supplier<Node> who, Function<Node, T> question) {
         try {
             Node node = who.get();
@@ -175,6 +178,14 @@ abstract class Servers implements AutoCloseable {
         } catch (JedisException e) {
             throw Failures.of(e);
         }
+    }
+
+    /** The time of the server that has a slot, in µs. */
+    final long time(int slot) {
+        List<?> time = ScriptProtocol.list(
+                ask(() -> node(slot), node -> node.command(new CommandArguments(Protocol.Command.TIME))));
+        return Long.parseLong(ScriptProtocol.text(time.get(0))) * 1_000_000
+                + Long.parseLong(ScriptProtocol.text(time.get(1)));
     }
 
     /** A failure of the servers that should have said where the others are. */

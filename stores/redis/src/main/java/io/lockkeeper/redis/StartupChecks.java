@@ -3,23 +3,27 @@ package io.lockkeeper.redis;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol;
 
 /**
- * What is asked of every server before the first lock: whether it would evict locks, whether it is a node of a Cluster that is
- * used as if it were alone, whether the client's pool is large enough. A shard that is down is left out: its names fail until it
- * is back, the others do not.
+ * What every server is asked before the first lock: whether it would evict locks, whether it is a node of a Cluster
+ * that is used as if it were alone, whether the client's pool is large enough. A shard that is down is left out: its
+ * names fail until it is back, the others do not.
  */
 final class StartupChecks {
     private final Servers servers;
+    private final Keys keys;
     private final boolean evictionAllowed;
 
-    StartupChecks(Servers servers, boolean evictionAllowed) {
+    StartupChecks(Servers servers, Keys keys, boolean evictionAllowed) {
         this.servers = servers;
+        this.keys = keys;
         this.evictionAllowed = evictionAllowed;
     }
 
@@ -73,6 +77,30 @@ final class StartupChecks {
                             + " (rediss-cluster: over TLS), or a RedisClusterClient");
         }
         return true;
+    }
+
+    /**
+     * Tries the scripts, by text and by hash, and each command that they use. A script that is denied a command in the
+     * middle would leave half a step; other failures are left to the first step that meets them.
+     */
+    void refuseMissingPermissions() {
+        int slot = Keys.slot(0);
+        Call trial =
+                new Call(slot, Script.TRIAL, keys.forTrial(UUID.randomUUID().toString()), List.of());
+        // In full, too: a server that knows the scripts today may have forgotten them when a lock is to be renewed.
+        refuseIfDenied(
+                () -> servers.ask(() -> servers.node(slot), node -> node.command(trial.command(Call.Form.TEXT))));
+        refuseIfDenied(() -> servers.run(trial, Node.Priority.PLAIN, Replicas.NONE));
+    }
+
+    private static void refuseIfDenied(Supplier<Object> trial) {
+        try {
+            Object unused = trial.get();
+        } catch (StoreUnavailableException e) {
+            if (Failures.isDenied(e)) {
+                throw e;
+            }
+        }
     }
 
     private static StoreUnavailableException refused(Node node, String why) {

@@ -31,7 +31,7 @@ final class StoreId {
         this.keys = keys;
     }
 
-    /** Asks for it, and gives the store one if it has none. */
+    /** Reads the id; creates one if the store has none. */
     String get() {
         String id;
         try {

@@ -29,7 +29,7 @@ import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
- * What connections over TLS need: the certificates to trust, those of the JVM if nothing else is said, and the client's own
+ * What connections over TLS need: the certificates to trust, by default those of the JVM, and the client's own
  * certificate, if the server asks for one. The name in a server's certificate must be that of the host.
  */
 final class Tls {
@@ -120,7 +120,10 @@ final class Tls {
                 e);
     }
 
-    /** What a failure to connect may come from, if it was by TLS; a plain Redis takes a greeting for half a command, and waits. */
+    /**
+     * The likely cause of a failure to connect over TLS; a Redis without TLS takes the handshake for half a command,
+     * and waits.
+     */
     static JedisConnectionException hint(JedisConnectionException e, JedisClientConfig config) {
         boolean isPlain = false;
         for (Throwable t = e; t != null; t = t.getCause()) {

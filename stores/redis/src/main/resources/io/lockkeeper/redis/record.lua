@@ -1,4 +1,4 @@
--- The record of a name: how it is kept, and the place that reads and writes it, with name.lua, and with View.java, which reads it
+-- The record of a name: how it is kept, and the place that reads and writes it, with name.lua, and with NameSnapshot.java, which reads it
 -- for people. Only claim_free.lua and release_free.lua come before it, and know the shortest form: what they do is done most, and
 -- to define functions costs as much as the rest of it.
 -- All that is kept of the names of a bucket, and the keys that each script is given first:

@@ -84,7 +84,7 @@ final class Admin {
     /** Whether this server, which may be a replica, has the queue of a name. */
     boolean hasQueue(String name) {
         return ((List<?>) ask("KEYS", "*"))
-                .stream().anyMatch(key -> text(key).endsWith("}:places:" + Code.encode(name)));
+                .stream().anyMatch(key -> text(key).endsWith("}:places:" + NameCodec.encode(name)));
     }
 
     /** All keys but the token floors and the store's id; the records of names as if each were a key {@code …}:n:NAME}. */
@@ -113,7 +113,7 @@ final class Admin {
 
     /** The record of a name. */
     String record(String name) {
-        return text("HGET", names(name), Code.encode(name));
+        return text("HGET", names(name), NameCodec.encode(name));
     }
 
     /** How much the server has written to its append-only file. */

@@ -63,7 +63,7 @@ class ForgedMessagesTest {
     private static void publish(Connection forger, List<byte[]> messages) {
         List<String> channels = new ArrayList<>();
         forger.sendCommand(Protocol.Command.PUBSUB, "CHANNELS", "*");
-        Words.list(forger.getOne()).forEach(channel -> channels.add(Admin.text(channel)));
+        ScriptProtocol.list(forger.getOne()).forEach(channel -> channels.add(Admin.text(channel)));
         assertThat(channels).isNotEmpty();
         int sent = 0;
         for (byte[] message : messages) {

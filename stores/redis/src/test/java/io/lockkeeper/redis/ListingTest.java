@@ -160,7 +160,7 @@ class ListingTest {
     private void plant(Stream<String> names, String record) {
         names.collect(Collectors.groupingBy(Keys::bucket)).values().forEach(some -> {
             Stream<String> key = Stream.of(Admin.names(some.get(0)));
-            Stream<String> fields = some.stream().flatMap(name -> Stream.of(Code.encode(name), record));
+            Stream<String> fields = some.stream().flatMap(name -> Stream.of(NameCodec.encode(name), record));
             admin.ask("HSET", Stream.concat(key, fields).toArray(String[]::new));
         });
     }

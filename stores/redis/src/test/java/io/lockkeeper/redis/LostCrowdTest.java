@@ -59,7 +59,7 @@ class LostCrowdTest { // H115
                 assertThat(admin.ask("DEL", ends(name))).isEqualTo(1L);
             }
             if (this != ENDS) {
-                assertThat(admin.ask("HDEL", Admin.names(name), Code.encode(name)))
+                assertThat(admin.ask("HDEL", Admin.names(name), NameCodec.encode(name)))
                         .isEqualTo(1L);
             }
         }
@@ -138,7 +138,7 @@ class LostCrowdTest { // H115
     }
 
     private static void nothingIsLeft(String name) {
-        assertThat(admin.keys().stream().filter(key -> key.endsWith(":" + Code.encode(name))))
+        assertThat(admin.keys().stream().filter(key -> key.endsWith(":" + NameCodec.encode(name))))
                 .isEmpty();
     }
 

@@ -82,13 +82,13 @@ class RedlockOutageTest {
             assertThat(keeper.lock("before").acquire().release()).isTrue();
             servers.get(0).pause();
             servers.get(2).pause();
-            CyclicBarrier together = new CyclicBarrier(CROWD);
+            CyclicBarrier combiner = new CyclicBarrier(CROWD);
             List<Callable<String>> crowd = new ArrayList<>();
             for (int i = 0; i < CROWD; i++) {
                 int number = i;
                 DistributedLock lock = keeper.lock(i % 2 == 0 ? "same" : "name" + i);
                 crowd.add(() -> {
-                    together.await(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
+                    combiner.await(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
                     return ask(lock, number / 2);
                 });
             }

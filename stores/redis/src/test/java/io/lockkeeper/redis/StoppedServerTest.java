@@ -70,13 +70,13 @@ class StoppedServerTest { // H61
     private record Outcome(String what, Duration took) {}
 
     private List<Outcome> ask(int count, IntFunction<Ask> how, IntFunction<DistributedLock> what) throws Exception {
-        CyclicBarrier together = new CyclicBarrier(count);
+        CyclicBarrier combiner = new CyclicBarrier(count);
         List<Future<Outcome>> all = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Ask ask = how.apply(i);
             DistributedLock lock = what.apply(i);
             all.add(threads.submit(() -> {
-                together.await();
+                combiner.await();
                 long start = System.nanoTime();
                 return new Outcome(ask.of(lock), Duration.ofNanos(System.nanoTime() - start));
             }));

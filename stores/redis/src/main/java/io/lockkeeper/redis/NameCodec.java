@@ -6,19 +6,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Names, labels and names of clients as they stand in keys and records: one word of plain ASCII, so that no brace, glob
- * character, blank or line end of theirs means anything, and an operator can read them. Letters, digits and
- * {@code - . _ ~ : / @ + =} stand for themselves, all other bytes of the UTF-8 form are percent-encoded. Two names never meet,
- * and a name begins with a prefix exactly when its code begins with the prefix's code. Frozen for ever.
+ * The form of names, labels and client names in keys and records: one word of plain ASCII, so that no brace, glob
+ * character, blank or line end in them has a meaning, and an operator can read them. Letters, digits and
+ * {@code - . _ ~ : / @ + =} stand for themselves, all other bytes of the UTF-8 form are percent-encoded. Two names
+ * never collide, and a name begins with a prefix exactly when its code begins with the prefix's code. Frozen forever.
  */
-final class Code {
+final class NameCodec {
     private static final String PLAIN = "-._~:/@+=";
     private static final String HEX = "0123456789ABCDEF";
 
-    /** What an empty label is in a record, where a word must not be empty. Nothing else begins with this and has no more. */
+    /** An empty label in a record, where a word must not be empty. No other text is encoded as this alone. */
     private static final String EMPTY = "%";
 
-    private Code() {}
+    private NameCodec() {}
 
     static String encode(String name) {
         StringBuilder out = new StringBuilder(name.length() + 8);
@@ -55,7 +55,7 @@ final class Code {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || PLAIN.indexOf(c) >= 0;
     }
 
-    /** The text with this code; empty when it is the code of none. */
+    /** The text with this code; empty when it is not a valid code. */
     static Optional<String> read(String code) {
         try {
             String text = decode(code);

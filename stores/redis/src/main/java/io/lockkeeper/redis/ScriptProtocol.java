@@ -11,12 +11,12 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-/** What is said to the scripts and by them: lines of plain words. */
-final class Words {
-    /** Longer than any duration that means something, and far below 2^53. */
+/** The arguments and answers of the scripts: lines of plain words. */
+final class ScriptProtocol {
+    /** Longer than any meaningful duration, and far below 2^53. */
     private static final long MOST_MICROS = 4_000_000_000_000_000L;
 
-    private Words() {}
+    private ScriptProtocol() {}
 
     static String mode(Mode mode) {
         return switch (mode) {
@@ -68,8 +68,8 @@ final class Words {
             Integer.toString(terms.limit()),
             Long.toString(micros(terms.firstLease())),
             Long.toString(micros(terms.patience())),
-            delay + " " + deadline + " " + terms.permits() + " " + Code.word(terms.client()) + " "
-                    + Code.word(terms.label())
+            delay + " " + deadline + " " + terms.permits() + " " + NameCodec.word(terms.client()) + " "
+                    + NameCodec.word(terms.label())
         };
     }
 
@@ -105,7 +105,8 @@ final class Words {
 
     private static String detail(String[] words) {
         return switch (words.length > 3 ? words[3] : "") {
-            case "held" -> "held by " + Code.decode(words[4]) + " for " + Long.parseLong(words[5]) / 1_000_000 + " s";
+            case "held" ->
+                "held by " + NameCodec.decode(words[4]) + " for " + Long.parseLong(words[5]) / 1_000_000 + " s";
             case "crowd" -> "held by " + words[4] + " claims";
             case "closed" -> "closed by a lock-delay";
             case "awaited" -> "awaited by others";

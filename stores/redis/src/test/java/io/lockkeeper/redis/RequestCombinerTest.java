@@ -22,7 +22,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Who sends for whom. */
-class TogetherTest {
+class RequestCombinerTest {
     private static final long LONG = TimeUnit.SECONDS.toNanos(40);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -49,12 +49,12 @@ class TogetherTest {
     void everybodyGetsTheirOwnAnswerAndEachIsSentOnce() throws Exception {
         AtomicInteger sent = new AtomicInteger();
         AtomicInteger batches = new AtomicInteger();
-        Together together = new Together(
+        RequestCombiner combiner = new RequestCombiner(
                 calls -> {
                     sent.addAndGet(calls.size());
                     batches.incrementAndGet();
                     LockSupport.parkNanos(20_000); // the trip
-                    return calls.stream().<Object>map(TogetherTest::text).toList();
+                    return calls.stream().<Object>map(RequestCombinerTest::text).toList();
                 },
                 LONG);
         List<Future<Integer>> all = new ArrayList<>();
@@ -62,7 +62,7 @@ class TogetherTest {
             String thread = "t" + t + "-";
             Callable<Integer> worker = () -> {
                 for (int i = 0; i < 2_000; i++) {
-                    assertThat(together.run(call(thread + i))).isEqualTo(thread + i);
+                    assertThat(combiner.run(call(thread + i))).isEqualTo(thread + i);
                 }
                 return 2_000;
             };
@@ -80,7 +80,7 @@ class TogetherTest {
     void aFailureIsThatOfAllWhoWereSentTogetherAndOfNobodyElse() throws Exception {
         CountDownLatch inside = new CountDownLatch(2);
         CountDownLatch go = new CountDownLatch(1);
-        Together together = new Together(
+        RequestCombiner combiner = new RequestCombiner(
                 calls -> {
                     inside.countDown();
                     try {
@@ -91,18 +91,18 @@ class TogetherTest {
                     if (calls.stream().anyMatch(call -> text(call).equals("bad"))) {
                         throw new JedisConnectionException("cut off");
                     }
-                    return calls.stream().<Object>map(TogetherTest::text).toList();
+                    return calls.stream().<Object>map(RequestCombinerTest::text).toList();
                 },
                 LONG);
-        Future<Object> first = threads.submit(() -> together.run(call("first")));
-        Future<Object> second = threads.submit(() -> together.run(call("second")));
+        Future<Object> first = threads.submit(() -> combiner.run(call("first")));
+        Future<Object> second = threads.submit(() -> combiner.run(call("second")));
         assertThat(inside.await(40, TimeUnit.SECONDS)).isTrue();
-        Future<Object> bad = threads.submit(() -> together.run(call("bad")));
+        Future<Object> bad = threads.submit(() -> combiner.run(call("bad")));
         go.countDown();
         assertThat(get(first)).isEqualTo("first");
         assertThat(get(second)).isEqualTo("second");
         assertThatThrownBy(() -> get(bad)).hasCauseInstanceOf(JedisException.class);
-        assertThat(together.run(call("next"))).isEqualTo("next");
+        assertThat(combiner.run(call("next"))).isEqualTo("next");
     }
 
     @Test
@@ -110,7 +110,7 @@ class TogetherTest {
         List<String> sent = Collections.synchronizedList(new ArrayList<>());
         CountDownLatch inside = new CountDownLatch(2);
         CountDownLatch go = new CountDownLatch(1);
-        Together together = new Together(
+        RequestCombiner combiner = new RequestCombiner(
                 calls -> {
                     calls.forEach(call -> sent.add(text(call)));
                     inside.countDown();
@@ -119,19 +119,19 @@ class TogetherTest {
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                     }
-                    return calls.stream().<Object>map(TogetherTest::text).toList();
+                    return calls.stream().<Object>map(RequestCombinerTest::text).toList();
                 },
                 TimeUnit.MILLISECONDS.toNanos(50));
-        Future<Object> first = threads.submit(() -> together.run(call("first")));
-        Future<Object> second = threads.submit(() -> together.run(call("second")));
+        Future<Object> first = threads.submit(() -> combiner.run(call("first")));
+        Future<Object> second = threads.submit(() -> combiner.run(call("second")));
         assertThat(inside.await(40, TimeUnit.SECONDS)).isTrue();
         Thread.currentThread().interrupt(); // which does not matter to it, and is kept
-        assertThatThrownBy(() -> together.run(call("late"))).isInstanceOf(JedisConnectionException.class);
+        assertThatThrownBy(() -> combiner.run(call("late"))).isInstanceOf(JedisConnectionException.class);
         assertThat(Thread.interrupted()).isTrue();
         go.countDown();
         assertThat(get(first)).isEqualTo("first");
         assertThat(get(second)).isEqualTo("second");
-        assertThat(together.run(call("next"))).isEqualTo("next");
+        assertThat(combiner.run(call("next"))).isEqualTo("next");
         assertThat(sent).containsExactlyInAnyOrder("first", "second", "next");
     }
 }

@@ -15,19 +15,20 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What there is to see of a name at a moment, as {@code inspect.lua} found it. Holds that are over may still be in it; nothing
- * has touched it since. With {@code record.lua}, which describes the words of a hold, this is the only reader of records.
+ * The state of a name at one moment, as {@code inspect.lua} found it. Holds that are over may still be in it, if
+ * nothing has touched the name since. With {@code record.lua}, which describes the words of a hold, this is the only
+ * reader of records.
  */
-final class View {
+final class NameSnapshot {
     private final String name;
     private final long now;
     private final long closed;
     private final long waiters;
     private final Mode waiterMode;
     private final int waiterLimit;
-    private final List<Held> holders = new ArrayList<>();
+    private final List<Holder> holders = new ArrayList<>();
 
-    private record Held(
+    private record Holder(
             Mode mode,
             long token,
             int block,
@@ -40,10 +41,10 @@ final class View {
             int limit,
             String client,
             String label) {
-        static Held of(String line) {
+        static Holder of(String line) {
             String[] words = line.split(" ");
-            return new Held(
-                    Words.mode(words[6]),
+            return new Holder(
+                    ScriptProtocol.mode(words[6]),
                     Long.parseLong(words[7]),
                     Integer.parseInt(words[8]),
                     Long.parseLong(words[9]),
@@ -53,8 +54,8 @@ final class View {
                     Long.parseLong(words[10]),
                     Integer.parseInt(words[12]),
                     Integer.parseInt(words[4]),
-                    Code.decode(words[13]),
-                    Code.decode(words[14]));
+                    NameCodec.decode(words[13]),
+                    NameCodec.decode(words[14]));
         }
 
         boolean covers(long candidate) {
@@ -70,31 +71,31 @@ final class View {
         }
     }
 
-    private View(String name, List<?> answer) {
+    private NameSnapshot(String name, List<?> answer) {
         this.name = name;
-        this.now = Long.parseLong(Words.text(answer.get(0)));
-        this.closed = Long.parseLong(Words.text(answer.get(1)));
+        this.now = Long.parseLong(ScriptProtocol.text(answer.get(0)));
+        this.closed = Long.parseLong(ScriptProtocol.text(answer.get(1)));
         this.waiters = (Long) answer.get(2);
-        String[] firstWaiter = Words.text(answer.get(3)).split(" ");
+        String[] firstWaiter = ScriptProtocol.text(answer.get(3)).split(" ");
         boolean isKnown = waiters > 0 && firstWaiter.length > 1;
-        this.waiterMode = isKnown ? Words.mode(firstWaiter[0]) : Mode.EXCLUSIVE;
+        this.waiterMode = isKnown ? ScriptProtocol.mode(firstWaiter[0]) : Mode.EXCLUSIVE;
         this.waiterLimit = isKnown ? Integer.parseInt(firstWaiter[1]) : 0;
         for (Object line : answer.subList(4, answer.size())) {
-            holders.add(Held.of(Words.text(line)));
+            holders.add(Holder.of(ScriptProtocol.text(line)));
         }
-        holders.sort(Comparator.comparingLong(Held::since).thenComparingLong(Held::token));
+        holders.sort(Comparator.comparingLong(Holder::since).thenComparingLong(Holder::token));
     }
 
     /**
-     * Reads what {@code inspect.lua} said; empty when there is nothing.
+     * Reads the answer of {@code inspect.lua}; empty when there is nothing.
      *
      * @param damaged what to throw when the record makes no sense
      */
-    static Optional<View> of(
+    static Optional<NameSnapshot> of(
             String name, Object answer, Function<RuntimeException, StoreUnavailableException> damaged) {
-        List<?> parts = Words.list(answer);
+        List<?> parts = ScriptProtocol.list(answer);
         try {
-            return parts.size() < 2 ? Optional.empty() : Optional.of(new View(name, parts));
+            return parts.size() < 2 ? Optional.empty() : Optional.of(new NameSnapshot(name, parts));
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             throw damaged.apply(e);
         }
@@ -102,33 +103,33 @@ final class View {
 
     /** Whether the hold that the sequencer names is in force. */
     boolean has(Sequencer sequencer) {
-        for (Held held : holders) {
-            if (held.covers(sequencer.token()) && held.expires > now) {
-                return held.mode == sequencer.mode() && held.recalled < 0;
+        for (Holder holder : holders) {
+            if (holder.covers(sequencer.token()) && holder.expires > now) {
+                return holder.mode == sequencer.mode() && holder.recalled < 0;
             }
         }
         return false;
     }
 
-    /** What people are shown; empty when nothing of it is in force. */
+    /** The description for people; empty when nothing of it is in force. */
     Optional<LockInfo> describe() {
         List<LockInfo.Hold> holds = new ArrayList<>();
         Mode mode = waiterMode;
         int limit = waiterLimit;
         long closedUntil = closed;
-        for (Held held : holders) {
-            if (held.expires <= now) {
-                closedUntil = Math.max(closedUntil, held.closedAfter());
+        for (Holder holder : holders) {
+            if (holder.expires <= now) {
+                closedUntil = Math.max(closedUntil, holder.closedAfter());
             } else {
-                mode = held.mode;
-                limit = held.limit;
+                mode = holder.mode;
+                limit = holder.limit;
                 holds.add(new LockInfo.Hold(
-                        held.client,
-                        held.label,
-                        held.token,
-                        held.permits,
-                        Instant.EPOCH.plus(held.since, ChronoUnit.MICROS),
-                        Duration.of(held.expires - now, ChronoUnit.MICROS)));
+                        holder.client,
+                        holder.label,
+                        holder.token,
+                        holder.permits,
+                        Instant.EPOCH.plus(holder.since, ChronoUnit.MICROS),
+                        Duration.of(holder.expires - now, ChronoUnit.MICROS)));
             }
         }
         Duration closedFor = Duration.of(Math.max(0, closedUntil - now), ChronoUnit.MICROS);

@@ -14,13 +14,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renewals as calls: first the quick way for every hold, {@code extend.lua}, which needs nothing but the records; then
- * {@code renew.lua} for those that were not so simple, with all keys of their names, and for queued claims, which come after
- * all holds. A call has the items of one bucket, hundreds at most: all its keys are in one slot, also where a proxy or a Cluster
- * looks like a single server. Items of one name are in one call, next to each other, so that the name is loaded once.
+ * Renewals as calls: first the fast path for every hold, {@code extend.lua}, which needs nothing but the records; then
+ * {@code renew.lua} for those that were not that simple, with all keys of their names, and for queued claims, which
+ * come after all holds. A call has the items of one bucket, hundreds at most: all its keys are in one slot, also where
+ * a proxy or a Cluster looks like a single server. Items of one name are in one call, next to each other, so that the
+ * name is loaded once.
  */
-final class Batch {
-    /** A script of this many keeps the server from doing anything else for a millisecond or two. */
+final class RedisRenewal {
+    /** A script for this many items keeps the server from doing anything else for a millisecond or two. */
     private static final int MOST = 200;
 
     private final Keys keys;
@@ -49,16 +50,16 @@ final class Batch {
 
         void extend(int number, Renewals.Hold hold) {
             Claim claim = hold.grant().claim();
-            items.add(Keys.bytes(Code.encode(claim.name())));
+            items.add(Keys.bytes(NameCodec.encode(claim.name())));
             items.add(Keys.bytes(claim.id().toString()));
-            items.add(Keys.bytes(Long.toString(Words.micros(hold.lease()))));
+            items.add(Keys.bytes(Long.toString(ScriptProtocol.micros(hold.lease()))));
             numbers.add(number);
         }
 
         void renew(int number, String kind, Claim claim, String rest) {
             int name = names.computeIfAbsent(claim.name(), n -> {
                 keysOf.addAll(keys.ofName(n));
-                codes.add(Keys.bytes(Code.encode(n)));
+                codes.add(Keys.bytes(NameCodec.encode(n)));
                 return codes.size();
             });
             items.add(Keys.bytes(kind + " " + name + " " + claim.id() + " " + rest));
@@ -97,7 +98,7 @@ final class Batch {
             Renewals.Hold hold = batch.holds().get(number);
             Claim claim = hold.grant().claim();
             String tokens = hold.grant().token() + " " + hold.grant().block();
-            String rest = Words.micros(hold.lease()) + " " + hold.raiseTo() + " " + tokens;
+            String rest = ScriptProtocol.micros(hold.lease()) + " " + hold.raiseTo() + " " + tokens;
             with(Script.RENEW, claim).renew(number, "H", claim, rest);
         }
 
@@ -105,12 +106,12 @@ final class Batch {
             refreshed = true;
             int number = batch.holds().size();
             for (Claim claim : batch.queued()) {
-                with(Script.RENEW, claim).renew(number++, "Q", claim, Words.refresh(claim, incarnation));
+                with(Script.RENEW, claim).renew(number++, "Q", claim, ScriptProtocol.refresh(claim, incarnation));
             }
         }
     }
 
-    Batch(Keys keys, long incarnation, Renewals batch) {
+    RedisRenewal(Keys keys, long incarnation, Renewals batch) {
         this.keys = keys;
         this.incarnation = incarnation;
         this.batch = batch;
@@ -131,7 +132,7 @@ final class Batch {
         parts = first.all;
     }
 
-    /** What is to be sent next; nothing when all is done. */
+    /** The calls to send next; empty when everything is done. */
     List<Call> calls() {
         return parts.stream().map(Part::call).toList();
     }
@@ -140,11 +141,11 @@ final class Batch {
     void read(List<Object> answers) {
         Parts next = new Parts();
         for (int p = 0; p < parts.size(); p++) {
-            List<?> words = Words.list(answers.get(p));
-            at = at == null ? Words.time(Words.text(words.get(0)), incarnation) : at;
+            List<?> words = ScriptProtocol.list(answers.get(p));
+            at = at == null ? ScriptProtocol.time(ScriptProtocol.text(words.get(0)), incarnation) : at;
             List<Integer> numbers = parts.get(p).numbers;
             for (int i = 0; i < numbers.size(); i++) {
-                String line = Words.text(words.get(i + 1));
+                String line = ScriptProtocol.text(words.get(i + 1));
                 if (line.equals("M")) {
                     next.renew(numbers.get(i));
                 } else {
@@ -160,13 +161,13 @@ final class Batch {
 
     private static Renewal.Outcome outcome(String line) {
         return switch (line.charAt(0)) {
-            case 'K' -> new Renewal.Kept(Words.duration(line.substring(2)));
+            case 'K' -> new Renewal.Kept(ScriptProtocol.duration(line.substring(2)));
             case 'R' -> new Renewal.Recalled();
             default -> new Renewal.Lost(LeaseLost.Reason.valueOf(line.substring(2)));
         };
     }
 
-    /** What became of all of it, in the order of the batch. */
+    /** The outcome of all items, in the order of the batch. */
     Renewal renewal() {
         List<Renewal.Outcome> holds = new ArrayList<>();
         List<Answer> queued = new ArrayList<>();
@@ -174,7 +175,7 @@ final class Batch {
             if (holds.size() < batch.holds().size()) {
                 holds.add(outcome(line));
             } else {
-                queued.add(Words.answer(line, incarnation));
+                queued.add(ScriptProtocol.answer(line, incarnation));
             }
         }
         return new Renewal(holds, queued, at == null ? new StoreTime(incarnation, 0) : at);

@@ -12,17 +12,18 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Many threads' requests to one server, by flat combining: a thread that finds a place free sends its own request at once, on
- * its own thread, and with it those that others have put down meanwhile; it reads all answers and wakes the others. One thread
- * alone pays nothing for that; with many, one write and one read serve them all, here and in the server.
+ * Many threads' requests to one server, by flat combining: a thread that finds a free place sends its own request
+ * immediately, on its own thread, together with those that others have enqueued in the meantime; it reads all answers
+ * and wakes the others. A single thread pays nothing for that; with many, one write and one read serve them all, here
+ * and in the server.
  *
- * <p>There are {@value #PLACES} places, so that one batch is on its way while the next is being put together. A request is
- * sent once, or, if its time is up before anybody has taken it along, never.
+ * <p>There are {@value #PLACES} places, so that one batch is in flight while the next is being collected. A request is
+ * sent once, or, if its time is up before a thread has taken it into a batch, never.
  */
-final class Together {
+final class RequestCombiner {
     private static final int PLACES = 2;
 
-    /** A batch of this many is on its way for about a millisecond. */
+    /** A batch of this size is in flight for about a millisecond. */
     private static final int MOST = 64;
 
     private final Function<List<Call>, List<Object>> sender;
@@ -46,7 +47,7 @@ final class Together {
     }
 
     /** @param patience how long a request waits to be sent, in ns */
-    Together(Function<List<Call>, List<Object>> sender, long patience) {
+    RequestCombiner(Function<List<Call>, List<Object>> sender, long patience) {
         this.sender = sender;
         this.patience = patience;
     }
@@ -72,7 +73,10 @@ final class Together {
 
     private record Failure(JedisException exception) {}
 
-    /** Until somebody has sent it, and read the answer, or there is a place to do so. An interrupt is kept for later. */
+    /**
+     * Waits until a thread has sent it and read the answer, or until there is a place to send it from. An interrupt is
+     * kept for later.
+     */
     private void await(Request own) {
         long deadline = System.nanoTime() + patience;
         boolean interrupted = false;
@@ -89,7 +93,7 @@ final class Together {
                 waiting.remove(own);
                 own.answer = new Failure(
                         new JedisConnectionException("the server is too slow: a request was not even sent"));
-                wakeNext(); // it may have been this one's turn
+                wakeNext(); // it may have been this request's turn
             }
         }
         if (interrupted) {
@@ -108,7 +112,7 @@ final class Together {
         return false;
     }
 
-    /** Sends one's own request, if it has not been taken along yet, and those of others. */
+    /** Sends the thread's own request, if no other thread has taken it yet, and those of others. */
     private void send(@Nullable Request own) {
         List<Request> batch = new ArrayList<>();
         if (own != null) {
@@ -120,7 +124,7 @@ final class Together {
                 batch.add(r);
             }
         }
-        Object failed = new Failure(new JedisConnectionException("whoever sent the request died of it"));
+        Object failed = new Failure(new JedisConnectionException("the thread that sent the request failed"));
         List<Object> answers = List.of();
         try {
             if (!batch.isEmpty()) {
@@ -141,7 +145,7 @@ final class Together {
         }
     }
 
-    /** A place is free: whoever is next may send. */
+    /** A place is free: the next request's thread may send. */
     private void wakeNext() {
         Request next = waiting.peek();
         if (next != null) {

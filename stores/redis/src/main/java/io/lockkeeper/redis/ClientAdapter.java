@@ -14,15 +14,15 @@ import redis.clients.jedis.util.Pool;
 
 /**
  * The servers of the user's own client. Its classes differ from one Jedis to the next (before 7.2 there is no
- * {@code RedisClient}, since 8.0 there is no {@code JedisPooled}), so they are known by name, and asked for their pools by
- * methods that are looked up: a class that is not there is no obstacle.
+ * {@code RedisClient}, since 8.0 there is no {@code JedisPooled}), so they are known by name, and asked for their pools
+ * by methods that are looked up: a missing class does no harm.
  */
-final class Given {
+final class ClientAdapter {
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.publicLookup();
 
     private static final String PACKAGE = "redis.clients.jedis.";
 
-    private Given() {}
+    private ClientAdapter() {}
 
     /** @param limitMillis how long a step waits for a free connection of the client */
     static Servers servers(UnifiedJedis client, long limitMillis) {

@@ -46,7 +46,7 @@ final class AwaitedLatches {
         Map<String, State> found = new HashMap<>();
         for (int i = 0; i < names.size(); i += AT_ONCE) {
             List<String> codes = names.subList(i, Math.min(names.size(), i + AT_ONCE)).stream()
-                    .map(NameCode::encode)
+                    .map(NameCodec::encode)
                     .toList();
             sql.query(connection, new Sql.Step("latches", Map.of("names", codes)), row -> {
                 while (row.next()) {
@@ -55,14 +55,14 @@ final class AwaitedLatches {
             });
         }
         for (String name : names) {
-            settled(name, found.get(NameCode.encode(name)), listeners).forEach(listener -> listener.opened(name));
+            settled(name, found.get(NameCodec.encode(name)), listeners).forEach(listener -> listener.opened(name));
         }
         boolean changed = !found.equals(seen);
         seen = found;
         return changed;
     }
 
-    /** Forgets who need not wait any longer; gives those of them who still listen. */
+    /** Forgets clients that need not wait any longer; returns those of them that still listen. */
     private List<Signals> settled(String name, @Nullable State state, Map<String, Signals> listeners) {
         List<Signals> news = new ArrayList<>();
         latches.computeIfPresent(name, (n, clients) -> {

@@ -14,7 +14,7 @@ final class Backoff {
 
     static final long QUICK = 15_000_000;
 
-    /** More rests than this are not short: whoever has news wakes the one who rests. */
+    /** More rests than this are not short: news wakes the resting thread. */
     static final long LONGEST_QUICK = 25_000_000;
 
     /** An idle client looks about once a second. */

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Takes connections from the user's data source, which may make us wait for as long as it likes: on a thread of our own, for which the
- * caller waits no longer than the operation timeout. A connection that comes later goes straight back.
+ * Takes connections from the user's data source, which may make us wait for as long as it likes: on our own thread, for
+ * which the caller waits no longer than the operation timeout. A connection that arrives later is returned immediately.
  *
- * <p>These threads are in nobody's transaction, and inherit nothing: a data source that binds connections to the caller's thread gives
- * us one of our own. See decision 083.
+ * <p>These threads are in nobody's transaction, and inherit nothing: a data source that binds connections to the
+ * caller's thread gives us a separate one. See decision 083.
  */
 final class Borrower implements AutoCloseable {
     private static final long IDLE_SECONDS = 5;
@@ -32,7 +32,7 @@ final class Borrower implements AutoCloseable {
 
     /** Takes a connection, for as long as that takes. */
     interface Opening {
-        Lent open() throws SQLException;
+        BorrowedConnection open() throws SQLException;
     }
 
     /**
@@ -55,10 +55,10 @@ final class Borrower implements AutoCloseable {
     }
 
     /** An interrupt does not end the wait, which is short; it is kept for afterwards. */
-    Lent borrow(Opening opening) throws SQLException {
+    BorrowedConnection borrow(Opening opening) throws SQLException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         boolean interrupted = false;
-        CompletableFuture<Lent> coming = null;
+        CompletableFuture<BorrowedConnection> coming = null;
         try {
             while (true) {
                 try {
@@ -72,7 +72,7 @@ final class Borrower implements AutoCloseable {
                 } catch (TimeoutException e) {
                     if (coming == null || coming.cancel(false)) {
                         throw none();
-                    } // else it has just come
+                    } // otherwise it has just arrived
                 } catch (ExecutionException e) {
                     throw failure(Objects.requireNonNullElse(e.getCause(), e));
                 }
@@ -84,11 +84,12 @@ final class Borrower implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<Lent> begin(Opening opening, long nanos) throws InterruptedException, TimeoutException {
+    private CompletableFuture<BorrowedConnection> begin(Opening opening, long nanos)
+            throws InterruptedException, TimeoutException {
         if (!permits.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
             throw new TimeoutException();
         }
-        CompletableFuture<Lent> coming = new CompletableFuture<>();
+        CompletableFuture<BorrowedConnection> coming = new CompletableFuture<>();
         boolean begun = false;
         try {
             threads.execute(() -> open(opening, coming));
@@ -105,14 +106,14 @@ final class Borrower implements AutoCloseable {
         return coming;
     }
 
-    private void open(Opening opening, CompletableFuture<Lent> coming) {
+    private void open(Opening opening, CompletableFuture<BorrowedConnection> coming) {
         try {
-            Lent lent = opening.open();
-            if (!coming.complete(lent)) {
-                lent.close();
+            BorrowedConnection borrowed = opening.open();
+            if (!coming.complete(borrowed)) {
+                borrowed.close();
             }
         } catch (Throwable e) {
-            coming.completeExceptionally(e); // of which nobody hears who has left
+            coming.completeExceptionally(e); // a caller that has left does not notice
         } finally {
             permits.release();
         }

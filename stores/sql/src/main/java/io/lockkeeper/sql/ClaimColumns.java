@@ -151,7 +151,7 @@ final class ClaimColumns {
         return text;
     }
 
-    /** A number that we may have written; others would surprise those who calculate with it. */
+    /** A number that we may have written; others would surprise code that calculates with it. */
     static long within(long number, String column, long most) {
         if (number < 0 || number > most) {
             throw new IllegalStateException(column + " is " + number + "; allowed is 0 to " + most);

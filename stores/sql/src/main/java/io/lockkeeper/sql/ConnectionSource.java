@@ -43,7 +43,7 @@ interface ConnectionSource {
         }
     }
 
-    /** Held during a step, where all steps in this process must take turns; else null. */
+    /** Held during a step, where all steps in this process must take turns; otherwise null. */
     default @Nullable ReentrantLock turn() {
         return null;
     }
@@ -71,11 +71,14 @@ interface ConnectionSource {
         return steps.get();
     }
 
-    /** The clock of the database in µs since 1970, where it is this machine's, so that nobody need be asked. */
+    /** The clock of the database in µs since 1970, where it is this machine's, so that no server need be asked. */
     default OptionalLong clock() {
         return OptionalLong.empty();
     }
 
-    /** Whether commits on it need not wait for the disk, where that is a matter of the connection and costs no trip. */
+    /**
+     * Whether commits on it need not wait for the disk, where that is a matter of the connection and costs no round
+     * trip.
+     */
     default void lazy(Connection connection, boolean lazy) throws SQLException {}
 }

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections of our own, never the caller's: in autocommit, or in a short transaction of ours. One is reserved for
- * renewals, so that a pool that is exhausted cannot lose locks.
+ * Our own connections, never the caller's: in autocommit, or in a short transaction. One is reserved for renewals, so
+ * that a pool that is exhausted cannot lose locks.
  *
  * <p>An interrupt never breaks a step: it is put aside while a connection is used, and kept for afterwards.
  */
@@ -26,7 +26,7 @@ final class Connections implements AutoCloseable {
     /** Of those that wait for connections to keep, which must not have to wait for steps. */
     private static final int KEPT = 4;
 
-    /** A hold of the default length is renewed three times meanwhile. */
+    /** A hold of the default length is renewed three times in this period. */
     private static final long RESERVED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** A client that is in use does not connect again for each step. */
@@ -34,11 +34,11 @@ final class Connections implements AutoCloseable {
 
     private final ConnectionSource source;
     private final int timeoutMillis;
-    private final Lending lending;
+    private final ConnectionPreparation preparation;
     private final @Nullable Borrower forSteps;
     private final @Nullable Borrower toKeep;
     private final ReentrantLock renewing = new ReentrantLock();
-    private volatile @Nullable Apart apart;
+    private volatile @Nullable InterruptShield interruptShield;
     private volatile @Nullable Runnable repair;
     private volatile boolean listens;
     private volatile long renewed = System.nanoTime();
@@ -47,7 +47,7 @@ final class Connections implements AutoCloseable {
     private volatile boolean closed;
     private final AtomicInteger users = new AtomicInteger();
     private volatile boolean wasUsed;
-    private @Nullable Lent reserved;
+    private @Nullable BorrowedConnection reserved;
 
     /** What is done with a connection. */
     interface Work<T> {
@@ -67,7 +67,7 @@ final class Connections implements AutoCloseable {
         this.source = source;
         this.timeoutMillis = timeoutMillis;
         // After the server's own timeouts, which leave the connection whole.
-        this.lending = new Lending(timeoutMillis + Math.max(250, timeoutMillis / 4), source::discard);
+        this.preparation = new ConnectionPreparation(timeoutMillis + Math.max(250, timeoutMillis / 4), source::discard);
         this.forSteps = source.isShared() ? new Borrower(timeoutMillis, STEPS, this::need) : null;
         this.toKeep = source.isShared() ? new Borrower(timeoutMillis, KEPT, this::need) : null;
     }
@@ -76,9 +76,9 @@ final class Connections implements AutoCloseable {
     void begin(Dialect dialect, Runnable repair) {
         this.repair = repair;
         if (dialect.suffersFromInterrupts()) {
-            apart = new Apart(timeoutMillis);
+            interruptShield = new InterruptShield(timeoutMillis);
         }
-        lending.comeIn(autocommit(Connection::getTransactionIsolation), dialect);
+        preparation.comeIn(autocommit(Connection::getTransactionIsolation), dialect);
         listens = dialect.notifies();
         keepsOne = !source.hasLine();
         if (source.isShared()) {
@@ -149,14 +149,14 @@ final class Connections implements AutoCloseable {
     /** As many as are needed, and each for us alone. */
     private boolean checkThatThereAreEnough(Connection kept) throws SQLException {
         int open = 1;
-        try (Lent one = pooled()) {
+        try (BorrowedConnection one = pooled()) {
             open++;
             kept.setAutoCommit(false);
             boolean isSame = !one.connection().getAutoCommit();
             kept.setAutoCommit(true);
             if (isSame) {
                 throw new IllegalArgumentException(
-                        "the data source gives the same connection to all who ask; " + need());
+                        "the data source gives the same connection to all callers; " + need());
             }
             if (needed() > 2) {
                 pooled().close();
@@ -177,8 +177,8 @@ final class Connections implements AutoCloseable {
 
     private <T> T inAutocommit(Work<T> work) {
         return step(false, () -> {
-            try (Lent lent = pooled()) {
-                return work.with(lent.connection());
+            try (BorrowedConnection borrowed = pooled()) {
+                return work.with(borrowed.connection());
             } catch (SQLException e) {
                 throw failure(e);
             }
@@ -202,12 +202,12 @@ final class Connections implements AutoCloseable {
         };
     }
 
-    /** A transaction of our own: all of it or nothing. */
+    /** Our own transaction: all of it or nothing. */
     <T> T transaction(Work<T> work) {
         stepped = System.nanoTime();
         return step(false, () -> {
-            try (Lent lent = pooled()) {
-                return Transaction.run(lent.connection(), work, this::discard);
+            try (BorrowedConnection borrowed = pooled()) {
+                return Transaction.run(borrowed.connection(), work, this::discard);
             } catch (SQLException e) {
                 throw failure(e);
             }
@@ -222,12 +222,12 @@ final class Connections implements AutoCloseable {
         return inLine(() -> source.together(steps));
     }
 
-    /** Makes steps that end something, so that others need not wait for all who want to write. */
+    /** Makes steps that end something, so that others need not wait for everyone that wants to write. */
     <T> T ahead(Supplier<T> steps) {
         return source.hasLine() ? inLine(() -> source.ahead(steps)) : steps.get();
     }
 
-    /** Steps with one place in the line of those who wait for a connection. */
+    /** Steps that share one place in the line for a connection. */
     private interface InLine<T> {
         T make() throws SQLException;
     }
@@ -264,7 +264,7 @@ final class Connections implements AutoCloseable {
                 return work.with(spare != null ? spare : reserved());
             } catch (SQLException e) {
                 if (reserved != null && !isAlive(reserved.connection())) {
-                    closeReserved(); // else it is kept: the pool may have no other one
+                    closeReserved(); // otherwise it is kept: the pool may have no other one
                 }
                 throw failure(e);
             } finally {
@@ -334,24 +334,24 @@ final class Connections implements AutoCloseable {
     }
 
     /** A connection to listen on; the caller closes it. */
-    Lent listening() throws SQLException {
+    BorrowedConnection listening() throws SQLException {
         return kept();
     }
 
     private Connection reserved() throws SQLException {
-        Lent lent = reserved;
+        BorrowedConnection borrowed = reserved;
         if (closed) {
             throw new SQLException("the store is closed", "08003");
         }
-        if (lent == null) {
-            lent = reserve();
-            reserved = lent;
+        if (borrowed == null) {
+            borrowed = reserve();
+            reserved = borrowed;
         }
         renewed = System.nanoTime();
-        return lent.connection();
+        return borrowed.connection();
     }
 
-    private Lent reserve() throws SQLException {
+    private BorrowedConnection reserve() throws SQLException {
         try {
             return kept();
         } catch (SQLException e) {
@@ -362,23 +362,23 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    private Lent pooled() throws SQLException {
+    private BorrowedConnection pooled() throws SQLException {
         return forSteps != null
-                ? forSteps.borrow(() -> lending.prepare(source.pooled(), false))
-                : lending.prepare(source.pooled(), false);
+                ? forSteps.borrow(() -> preparation.prepare(source.pooled(), false))
+                : preparation.prepare(source.pooled(), false);
     }
 
-    private Lent kept() throws SQLException {
+    private BorrowedConnection kept() throws SQLException {
         return toKeep != null
-                ? toKeep.borrow(() -> lending.prepare(source.kept(), true))
-                : lending.prepare(source.kept(), true);
+                ? toKeep.borrow(() -> preparation.prepare(source.kept(), true))
+                : preparation.prepare(source.kept(), true);
     }
 
-    /** On this thread with an interrupt put aside, or, where that is not enough, on another one. */
+    /** On this thread with the interrupt deferred, or, where that is not enough, on another one. */
     private <T> T step(boolean isRenewal, Supplier<T> step) {
-        Apart other = apart;
-        if (other != null) {
-            return other.call(step);
+        InterruptShield shield = interruptShield;
+        if (shield != null) {
+            return shield.call(step);
         }
         boolean interrupted = Thread.interrupted();
         try {
@@ -401,7 +401,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** A renewal that has waited long enough does not wait for its turn: the database lets in one after the other, too. */
+    /** A renewal that has waited long enough does not wait for its turn: the database serializes writers, too. */
     private <T> T inTurn(boolean isRenewal, Supplier<T> step) {
         ReentrantLock turn = source.turn();
         if (turn == null) {
@@ -445,7 +445,7 @@ final class Connections implements AutoCloseable {
     }
 
     private void closeReserved() {
-        Lent old = reserved;
+        BorrowedConnection old = reserved;
         reserved = null;
         if (old != null) {
             try {
@@ -460,7 +460,7 @@ final class Connections implements AutoCloseable {
         Runnable wayOut = repair;
         if (wayOut != null && Failures.isMissingTable(e)) {
             wayOut.run();
-            return new StoreUnavailableException("a table was missing, and has been made anew", e);
+            return new StoreUnavailableException("a table was missing, and has been created again", e);
         }
         return Failures.of(e);
     }
@@ -474,9 +474,9 @@ final class Connections implements AutoCloseable {
         } finally {
             renewing.unlock();
         }
-        Apart other = apart;
-        if (other != null) {
-            other.close();
+        InterruptShield shield = interruptShield;
+        if (shield != null) {
+            shield.close();
         }
         if (forSteps != null && toKeep != null) {
             forSteps.close();

@@ -4,7 +4,7 @@ package io.lockkeeper.sql;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Threads of our own, which keep no process alive. */
+/** Our own threads, which keep no process alive. */
 final class Daemons {
     private Daemons() {}
 

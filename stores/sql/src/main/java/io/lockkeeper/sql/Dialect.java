@@ -11,8 +11,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The databases, which differ in the text of their SQL and in a few plain facts. A statement is a file: the one in the dialect's
- * own folder, else the one in the next, else the common one.
+ * The databases, which differ in the text of their SQL and in a few plain facts. A statement is a file: the one in the
+ * dialect's own folder, otherwise the one in the next, otherwise the common one.
  */
 enum Dialect {
     POSTGRESQL("postgresql", "common"),
@@ -47,12 +47,12 @@ enum Dialect {
                 "no dialect for '" + product + "'; known are PostgreSQL, MariaDB, MySQL, SQLite and H2");
     }
 
-    /** Whether the server tells waiters; else they are polled for. */
+    /** Whether the server notifies waiters; otherwise they are polled for. */
     boolean notifies() {
         return this == POSTGRESQL;
     }
 
-    /** Whether the statement that claims gives the row whoever has it. */
+    /** Whether the statement that claims returns the row no matter which claim holds it. */
     boolean tellsWhoHolds() {
         return this == MARIADB || this == MYSQL;
     }
@@ -67,7 +67,7 @@ enum Dialect {
         return this == POSTGRESQL;
     }
 
-    /** Whether the driver sends several statements, and reads their results, in one trip. */
+    /** Whether the driver sends several statements, and reads their results, in one round trip. */
     boolean joins() {
         return this == POSTGRESQL;
     }
@@ -87,7 +87,9 @@ enum Dialect {
         return this == H2;
     }
 
-    /** Whether what is committed is on disk, unless the server is told otherwise; H2 writes half a second later. */
+    /**
+     * Whether what is committed is on disk, unless the server is configured otherwise; H2 writes half a second later.
+     */
     boolean isDurable() {
         return this != H2;
     }

@@ -70,7 +70,9 @@ final class Failures {
         return e.getCause() instanceof SQLException cause && !isSqlite(cause) && isContention(cause);
     }
 
-    /** Whether others used a file all the time, so that nothing was done: it is well, and a turn comes to those who try again. */
+    /**
+     * Whether others used a file all the time, so that nothing was done: it is intact, and those that retry get a turn.
+     */
     static boolean isCrowd(StoreUnavailableException e) {
         return e.getCause() instanceof FileCrowdedException;
     }

@@ -22,7 +22,7 @@ final class FileConnection extends JDBC4Connection {
 
     private final FileSource source;
     private final AtClose atClose;
-    private final Patience patience;
+    private final BusyRetry busyRetry;
     private final int generation;
     private volatile boolean usable = true;
     private boolean insists;
@@ -43,7 +43,7 @@ final class FileConnection extends JDBC4Connection {
         this.source = source;
         this.atClose = atClose;
         this.generation = generation;
-        this.patience = Patience.give(this, source.timeout());
+        this.busyRetry = BusyRetry.give(this, source.timeout());
         try (Statement s = createStatement()) {
             s.execute("SELECT COUNT(*) FROM sqlite_master"); // from now on the log is open
         } catch (SQLException e) {
@@ -215,8 +215,8 @@ final class FileConnection extends JDBC4Connection {
         inGate = entry == FileGate.Entry.ENTERED;
         isStuck = entry == FileGate.Entry.STUCK;
         lastSeen = isStuck ? source.gate().note() : null;
-        // The one who is stuck may have been stopped before it locked the file: one short try tells.
-        patience.hurry(isStuck);
+        // The process that is stuck may have been stopped before it locked the file: one short attempt shows it.
+        busyRetry.hurry(isStuck);
         if (entry == FileGate.Entry.CROWDED && !insists) {
             throw new FileCrowdedException(source.path(), source.turnNanos());
         }
@@ -229,7 +229,7 @@ final class FileConnection extends JDBC4Connection {
         }
     }
 
-    /** Says who is in the way, if it is one who does not go on. */
+    /** Names the process that blocks the file, if it makes no progress. */
     private SQLException explained(SQLException e) {
         FileGate.Note seen = lastSeen;
         if (!isStuck || seen == null || (e.getErrorCode() & 0xff) != BUSY) {
@@ -266,7 +266,7 @@ final class FileConnection extends JDBC4Connection {
     @Override
     public void close() throws SQLException {
         leave();
-        // One to files that were displaced may have been closed for good meanwhile.
+        // One to files that were displaced may have been closed for good in the meantime.
         atClose.closed(
                 this, usable && !begun && !isClosed() && getConnectionConfig().isAutoCommit());
     }

@@ -5,7 +5,9 @@ import java.nio.file.Path;
 import java.sql.SQLTransientException;
 import java.time.Duration;
 
-/** Others were writing to the file all the time. Nothing was done: the file is well, and a turn comes to those who try again. */
+/**
+ * Others were writing to the file all the time. Nothing was done: the file is intact, and those that retry get a turn.
+ */
 final class FileCrowdedException extends SQLTransientException {
     private static final long serialVersionUID = 1L;
 

@@ -20,19 +20,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the processes of a host that want to write to a file of locks wait for each other: in the kernel, without using the
- * processor, about in the order in which they came. SQLite alone would let them try again and again, in no order, and a hundred
- * of them keep a machine so busy that the one that writes hardly gets on.
+ * Where the processes of a host that want to write to a file of locks wait for each other: in the kernel, without using
+ * the processor, about in the order in which they came. SQLite alone would let them try again and again, in no order,
+ * and a hundred of them keep a machine so busy that the writer hardly makes progress.
  *
- * <p>The gate is a small file beside the other one. Whoever is next has a lock on its first byte, whoever writes on its second one,
- * so that a process that comes back at once does not overtake the next. A renewal asks for the second one alone. The kernel takes both locks from a process that ends, however
- * it ends. In the file stands which process entered last, and when: a gate that others pass is crowded, one that nobody passes is
- * stuck, as when a process was stopped inside.
+ * <p>The gate is a small file beside the other one. The process that is next has a lock on its first byte, the process
+ * that writes has one on its second, so that a process that comes back immediately does not overtake the next. A
+ * renewal asks for the second one alone. The kernel takes both locks from a process that ends, however it ends. The
+ * file says which process entered last, and when: a gate that others pass is crowded, one that nobody passes is stuck,
+ * as when a process was stopped inside.
  *
- * <p><b>The gate protects nothing</b>; SQLite does that. A step that is not let in for long may go on without it, and one that
- * cannot use the gate's file does.
+ * <p><b>The gate protects nothing</b>; SQLite does that. A step that has waited at the gate for long may go on without
+ * it, and one that cannot use the gate's file does.
  *
- * <p>Locks of this kind belong to a process, not to a thread: a process has one gate for a file, and its threads take turns at it.
+ * <p>Locks of this kind belong to a process, not to a thread: a process has one gate for a file, and its threads take
+ * turns at it.
  */
 final class FileGate implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
@@ -46,7 +48,14 @@ final class FileGate implements AutoCloseable {
     private final Path file;
     private final Path like;
     private final ThreadFactory threads;
+
+    /**
+     * The turn of a thread of this process, and, as in the file, which thread is next: a renewal asks for the turn
+     * alone.
+     */
     private final Semaphore turn = new Semaphore(1, true);
+
+    private final Semaphore nextTurn = new Semaphore(1, true);
 
     // Changed only by the thread that has the turn.
     private volatile @Nullable FileChannel channel;
@@ -58,14 +67,14 @@ final class FileGate implements AutoCloseable {
     private boolean warned;
     private volatile boolean closed;
 
-    /** Who was inside when somebody of this process waited in vain; null when that is not known. */
+    /** Which process was inside when a thread of this process waited in vain; null when that is not known. */
     private volatile @Nullable Note stuck;
 
     /** Where to wait. */
     enum Order {
-        /** After all who came before. */
+        /** After all that came before. */
         IN_TURN,
-        /** With the one who is next: for a renewal, which a crowd must not delay until its lease has ended. */
+        /** Together with the next one: for a renewal, which a crowd must not delay until its lease has ended. */
         AT_THE_HEAD
     }
 
@@ -73,14 +82,14 @@ final class FileGate implements AutoCloseable {
     enum Entry {
         /** It is our turn. */
         ENTERED,
-        /** Others went in all the time, or the one who is inside is slow. */
+        /** Others went in all the time, or the process inside is slow. */
         CROWDED,
         /** Nobody went in or out, and nobody will, as far as we know. */
         STUCK
     }
 
     /**
-     * Who entered last.
+     * The process that entered last.
      *
      * @param at in ms since 1970
      */
@@ -111,7 +120,7 @@ final class FileGate implements AutoCloseable {
     /** Waits for that long at most; after {@link Entry#ENTERED} the caller must {@link #leave}. An interrupt is kept for later. */
     Entry enter(long nanos, Order order) {
         long until = System.nanoTime() + nanos;
-        boolean isOurs = takeTurn(0);
+        boolean isOurs = takeTurn(0, order);
         Note before = null;
         boolean entered = false;
         try {
@@ -121,7 +130,7 @@ final class FileGate implements AutoCloseable {
                 if (isKnownToBeStuck(before)) {
                     return Entry.STUCK;
                 }
-                isOurs = isOurs || takeTurn(until - System.nanoTime());
+                isOurs = isOurs || takeTurn(until - System.nanoTime(), order);
                 entered = isOurs && enterBy(until, order);
             }
         } finally {
@@ -139,7 +148,10 @@ final class FileGate implements AutoCloseable {
         return isStuck ? Entry.STUCK : Entry.CROWDED;
     }
 
-    /** Whether one waited for this in vain: then the next does not wait as long for it, too, with a crowd behind it. */
+    /**
+     * Whether a thread waited for this process in vain: then the next one does not wait as long for it again, with many
+     * others in line.
+     */
     private boolean isKnownToBeStuck(@Nullable Note inside) {
         return inside != null && inside.equals(stuck) && !SlowProcess.is(inside);
     }
@@ -154,7 +166,7 @@ final class FileGate implements AutoCloseable {
         }
     }
 
-    /** Who entered last; null when nobody has, or it cannot be read. */
+    /** The process that entered last; null when none has, or it cannot be read. */
     @Nullable
     Note note() {
         FileChannel open = channel;
@@ -175,13 +187,28 @@ final class FileGate implements AutoCloseable {
         return new Note(bytes.getLong(), bytes.getLong(), bytes.getLong());
     }
 
-    private boolean takeTurn(long nanos) {
+    private boolean takeTurn(long nanos, Order order) {
+        if (order == Order.AT_THE_HEAD) {
+            return take(turn, nanos);
+        }
+        long until = System.nanoTime() + nanos;
+        if (!take(nextTurn, nanos)) {
+            return false;
+        }
+        try {
+            return take(turn, until - System.nanoTime());
+        } finally {
+            nextTurn.release();
+        }
+    }
+
+    private static boolean take(Semaphore one, long nanos) {
         boolean interrupted = false;
         long until = System.nanoTime() + nanos;
         try {
             while (true) {
                 try {
-                    return turn.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS);
+                    return one.tryAcquire(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -283,7 +310,7 @@ final class FileGate implements AutoCloseable {
         try {
             Objects.requireNonNull(channel).write(bytes, 0);
         } catch (IOException e) {
-            warn(e); // a full disk: those who wait may take us for stuck
+            warn(e); // a full disk: waiters may take us for stuck
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -291,7 +318,7 @@ final class FileGate implements AutoCloseable {
         }
     }
 
-    /** The gate cannot be used: SQLite lets in one after the other, too, only less well. */
+    /** The gate cannot be used: SQLite serializes writers, too, only less well. */
     private void goWithout(@Nullable Throwable why) {
         release(next);
         next = null;
@@ -336,7 +363,7 @@ final class FileGate implements AutoCloseable {
         try {
             FileModes.share(file, like);
         } catch (IOException e) {
-            // It belongs to another user, who does that; or the file itself is still to be made.
+            // It belongs to another user, whose process does that; or the file itself is still to be made.
         }
         return open;
     }

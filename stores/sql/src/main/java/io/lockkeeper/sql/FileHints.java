@@ -11,27 +11,28 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What arrives on the sockets beside a file of locks. Whoever may use the file may write there, and may be mistaken: a message only
- * says which claim to ask the file about. Claims that are said to be granted are asked about here, with one query for all that came
- * together; about holds, the client asks. What cannot be read counts as something missed, and is logged once.
+ * What arrives on the sockets beside a file of locks. Anyone who may use the file may write there, and may be mistaken:
+ * a message only says which claim to ask the file about. Claims that are said to be granted are asked about here, with
+ * one query for all that came together; about holds, the client asks. What cannot be read counts as something missed,
+ * and is logged once.
  *
  * <p>Used by one thread.
  */
-final class FileHints implements Letters.Receiver {
+final class FileHints implements IncomingMessages.Receiver {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
 
     private final Path folder;
     private final Connections connections;
-    private final Awaited awaited;
+    private final AwaitedClaims awaitedClaims;
     private final Map<String, Signals> listeners;
     private final Set<ClaimId> granted = new LinkedHashSet<>();
     private final Set<String> missed = new HashSet<>();
     private boolean saidThatItIsUnknown;
 
-    FileHints(Path folder, Connections connections, Awaited awaited, Map<String, Signals> listeners) {
+    FileHints(Path folder, Connections connections, AwaitedClaims awaitedClaims, Map<String, Signals> listeners) {
         this.folder = folder;
         this.connections = connections;
-        this.awaited = awaited;
+        this.awaitedClaims = awaitedClaims;
         this.listeners = listeners;
     }
 
@@ -46,7 +47,7 @@ final class FileHints implements Letters.Receiver {
             ClaimId claim = hint.claim();
             if (claim == null) {
                 listener.opened(String.valueOf(hint.latch()));
-            } else if (hint.isGrant() && awaited.isQueued(claim)) {
+            } else if (hint.isGrant() && awaitedClaims.isQueued(claim)) {
                 granted.add(claim);
             } else {
                 listener.changed(claim);
@@ -68,7 +69,7 @@ final class FileHints implements Letters.Receiver {
         }
     }
 
-    /** Asks the file about what has arrived, and reports what is so. */
+    /** Asks the file about what has arrived, and reports what proves true. */
     void ask() {
         for (String client : missed) {
             Signals listener = listeners.get(client);
@@ -79,14 +80,14 @@ final class FileHints implements Letters.Receiver {
         missed.clear();
         List<ClaimId> all = List.copyOf(granted);
         granted.clear();
-        for (int i = 0; i < all.size(); i += Awaited.AT_ONCE) {
-            ask(all.subList(i, Math.min(all.size(), i + Awaited.AT_ONCE)));
+        for (int i = 0; i < all.size(); i += AwaitedClaims.AT_ONCE) {
+            ask(all.subList(i, Math.min(all.size(), i + AwaitedClaims.AT_ONCE)));
         }
     }
 
     private void ask(List<ClaimId> claims) {
         try {
-            connections.autocommit(c -> awaited.look(c, claims, listeners));
+            connections.autocommit(c -> awaitedClaims.look(c, claims, listeners));
         } catch (RuntimeException e) {
             // The file cannot be read now: the client asks when it can.
             for (ClaimId claim : claims) {

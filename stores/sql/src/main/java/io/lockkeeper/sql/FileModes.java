@@ -15,8 +15,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Modes of what lies beside a file of locks: its gate, its folder of sockets and the sockets. All who may write to the file may use
- * them, and nobody else may; a umask has no say.
+ * Modes of what lies beside a file of locks: its gate, its folder of sockets and the sockets. Every user that may write
+ * to the file may use them, and nobody else may, regardless of the umask.
  */
 final class FileModes {
     /** What we make is ours until it is shared. */
@@ -80,9 +80,9 @@ final class FileModes {
     }
 
     /**
-     * Whether only those who may write to the file can have put a folder there, or something into it: otherwise a stranger could
-     * tell us what is not so. It is open to no more users than the file, and belongs to the file's owner; in a folder where only
-     * users whom its owner trusts can create files, to any of them.
+     * Whether only those who may write to the file can have put a folder there, or something into it: otherwise a
+     * stranger could send us false messages. It is open to no more users than the file, and belongs to the file's
+     * owner; in a folder where only users whom its owner trusts can create files, to any of them.
      */
     static boolean isSafe(Path folder, Path file) {
         try {

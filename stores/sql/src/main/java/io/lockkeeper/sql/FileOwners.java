@@ -84,7 +84,7 @@ final class FileOwners {
         return Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).getName();
     }
 
-    /** Java does not tell it; a file that we make does. */
+    /** Java does not expose it; a file that we create shows it. */
     private static Object ownUser() throws IOException {
         Path probe = Files.createTempFile("lockkeeper", "");
         try {

@@ -17,9 +17,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds or makes the file of a {@code file:} store. A new one is made under a name of its own, complete with its tables,
- * and then linked to its place in one step: nobody ever sees half of it, whoever is killed when, and of many who come at
- * the same time one wins and all use the winner's.
+ * Finds or makes the file of a {@code file:} store. A new one is made under a temporary name, complete with its tables,
+ * and then linked to its place in one step: nobody ever sees half of it, no matter which process is killed at which
+ * moment, and of many processes that come at the same time one wins and all use the winner's file.
  */
 final class FileSetup {
     /** Where locks of one host are not seen by the others, or shared memory does not work. */
@@ -121,8 +121,8 @@ final class FileSetup {
     }
 
     /**
-     * Where somebody has taken away SQLite's log, the file looks damaged until those who had it open have noticed, about a second
-     * later; and a machine that starts a hundred of us is slow for a while.
+     * Where somebody has taken away SQLite's log, the file looks damaged until the processes that had it open have
+     * noticed, about a second later; and a machine that starts a hundred of us is slow for a while.
      */
     private static SqlStore storeWhenSettled(FileSource source, boolean full) {
         long start = System.nanoTime();
@@ -150,7 +150,7 @@ final class FileSetup {
                     Dialect.SQLITE,
                     source,
                     (connections, sql, incarnation) ->
-                            new FileWakes(connections, sql, incarnation, source, folderOfSockets(path)));
+                            new FileWakeUps(connections, sql, incarnation, source, folderOfSockets(path)));
         } catch (StoreUnavailableException e) {
             throw e.because("the file " + path);
         }
@@ -182,7 +182,7 @@ final class FileSetup {
         }
     }
 
-    /** Removes what processes have left behind that were killed while they made the file. */
+    /** Removes what is left over from processes that were killed while they made the file. */
     private static void tidy(Path path) {
         String prefix = "." + path.getFileName() + ".";
         Instant before = Instant.now().minus(OLD);
@@ -216,7 +216,8 @@ final class FileSetup {
             throw lasting(path, "is not a regular file", null);
         }
         if (links(path) > 1) {
-            tidy(path); // one who makes the file links it, and may have been killed before it took the first name away
+            tidy(path); // the process that makes the file links it, and may have been killed before it removed the
+            // first name
             if (links(path) > 1) {
                 throw lasting(
                         path,
@@ -259,7 +260,7 @@ final class FileSetup {
         }
     }
 
-    /** The type if it is a network file system's, else null. */
+    /** The type if it is a network file system's, otherwise null. */
     static @Nullable String networkType(String type) {
         String bare = type.toLowerCase(Locale.ROOT);
         bare = bare.startsWith("fuse.") ? bare.substring("fuse.".length()) : bare;

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConfig;
 
 /**
- * Connections of one store to a SQLite file: one for all steps and one to keep. SQLite has one writer at a time, and threads that
- * wait for each other here wait in order and wake at once, which those that wait for the file do not.
+ * Connections of one store to a SQLite file: one for all steps and one to keep. SQLite has one writer at a time, and
+ * threads that wait for each other here wait in order and wake immediately, which those that wait for the file do not.
  */
 final class FileSource implements ConnectionSource, AutoCloseable {
     /** Of the operation timeout, how much a step may wait at the gate: a claim may take three steps within its deadline of two. */
@@ -129,7 +129,10 @@ final class FileSource implements ConnectionSource, AutoCloseable {
         return lend(order, false);
     }
 
-    /** For those who only wait: they need no second one. A thread that has come to use it does not stand in line for long. */
+    /**
+     * For threads that only wait: they need no second one. A thread that has come to use it does not stand in line for
+     * long.
+     */
     @Override
     public @Nullable Connection spare() throws SQLException {
         try {

@@ -9,8 +9,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits in the kernel for the locks of a {@link FileGate}, on a thread of its own: the kernel knows no deadline, and an interrupt would
- * close the file. Those who have the turn wait for it, one after the other; what comes when none does is given back.
+ * Waits in the kernel for the locks of a {@link FileGate}, on its own thread: the kernel knows no deadline, and an
+ * interrupt would close the file. The threads that have the turn wait for it, one after the other; a lock that arrives
+ * when none waits is released.
  */
 final class GateRequest implements Runnable {
     private final FileChannel channel;
@@ -58,7 +59,7 @@ final class GateRequest implements Runnable {
                 first.release();
             }
             end(second, null);
-        } catch (Throwable e) { // those who wait for it must hear of it, whatever it is
+        } catch (Throwable e) { // the threads that wait for it must be notified, whatever it is
             end(null, e);
         }
     }
@@ -101,7 +102,7 @@ final class GateRequest implements Runnable {
         return done;
     }
 
-    /** The lock; null when there is none to be had. */
+    /** The lock; null when it cannot be acquired. */
     synchronized @Nullable FileLock take() {
         return writer;
     }

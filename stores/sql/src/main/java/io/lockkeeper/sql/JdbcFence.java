@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Each transaction enters anew; that is the check of its writes. Whoever enters waits for a transaction that has entered with
+ * <p>Each transaction enters again; that is the check of its writes. A transaction that enters waits for another that has entered with
  * the same name and has not ended yet. The locks may be kept anywhere: in this database, in another one, in Redis, in a
  * quorum. The table {@code lockkeeper_fence} must be there: {@link #ddl} shows it, {@link #createTable} makes it. Its rows are
- * kept for ever; they belong to the data.
+ * kept forever; they belong to the data.
  *
  * <p>On PostgreSQL and H2, the transaction must be in READ COMMITTED, the default of both (READ UNCOMMITTED works, too): in any
  * other level it would read what was there before it entered, and is rejected. On MariaDB, MySQL and SQLite every level works, as
@@ -104,7 +104,10 @@ public final class JdbcFence implements Fence {
         }
     }
 
-    /** Raises the marks of a lease on several locks in one order for all, so that two who do so cannot wait for each other. */
+    /**
+     * Raises the marks of a lease on several locks in one order for all, so that two transactions that do so cannot
+     * deadlock.
+     */
     @Override
     public void enter(Lease lease) {
         lease.parts().stream()
@@ -115,7 +118,7 @@ public final class JdbcFence implements Fence {
 
     private void enterInTransaction(Sequencer sequencer) throws SQLException {
         Marks.refusePermits(sequencer); // before any I/O
-        String name = NameCode.encode(sequencer.name());
+        String name = NameCodec.encode(sequencer.name());
         Marks known = lock(name);
         Marks raised = known.enter(sequencer);
         if (!raised.equals(known)) {
@@ -136,7 +139,7 @@ public final class JdbcFence implements Fence {
                 sql.execute(connection, "fence_ensure", Map.of("name", name));
             } catch (SQLException e) {
                 if (!Failures.isDuplicate(e)) {
-                    throw e; // else another transaction has made it, and has ended
+                    throw e; // otherwise another transaction has made it, and has ended
                 }
             }
             marks = look(name);

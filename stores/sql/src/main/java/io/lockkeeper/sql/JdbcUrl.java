@@ -54,7 +54,7 @@ record JdbcUrl(String text, Map<String, String> parameters, Secrets secrets) {
         return url.rest().split(":", 2)[0].toLowerCase(Locale.ROOT);
     }
 
-    /** H2 has its settings behind semicolons, and takes them as parameters as well. */
+    /** H2 has its settings after semicolons, and takes them as parameters as well. */
     private static String withoutSettings(String rest, Map<String, String> parameters) {
         StringBuilder left = new StringBuilder();
         Matcher setting = H2_SETTING.matcher(rest);
@@ -109,7 +109,7 @@ record JdbcUrl(String text, Map<String, String> parameters, Secrets secrets) {
                 throw new IllegalArgumentException(
                         "parameter '" + StoreUrl.shown(setting.group(1).strip()) + "' stands before the '?' of a jdbc:"
                                 + StoreUrl.shown(database)
-                                + ": URL, where drivers show it in messages; write it behind, as in"
+                                + ": URL, where drivers show it in messages; write it at the end, as in"
                                 + " ?user=NAME&password=SECRET");
             }
         }
@@ -139,7 +139,7 @@ record JdbcUrl(String text, Map<String, String> parameters, Secrets secrets) {
 
     private static IllegalArgumentException wrongHosts(String database) {
         return new IllegalArgumentException("a jdbc:" + StoreUrl.shown(database)
-                + ": URL has HOST[:PORT] behind the slashes, without a login, and with a number for a port;"
+                + ": URL has HOST[:PORT] after the slashes, without a login, and with a number for a port;"
                 + " a login is written as in ?user=NAME&password=SECRET, where a secret has %26 for & and %25 for %");
     }
 

@@ -75,7 +75,7 @@ final class LoadedName implements Ledger {
         this.sql = sql;
         this.incarnation = incarnation;
         this.code = row.getString("name");
-        this.name = NameCode.decode(code);
+        this.name = NameCodec.decode(code);
         this.time = new StoreTime(incarnation, row.getLong("at"));
         this.nextSeq = row.getLong("next_seq");
         this.waiters = count(row, "waiters");
@@ -115,7 +115,7 @@ final class LoadedName implements Ledger {
     /**
      * All that is needed has been loaded.
      *
-     * @param isAll whether that is all that there is; else the end of the queue may be missing
+     * @param isAll whether that is all that there is; otherwise the end of the queue may be missing
      * @param now a time at which the row was locked already
      */
     void loaded(boolean isAll, long now) {
@@ -149,7 +149,7 @@ final class LoadedName implements Ledger {
         before.put("waiters", waiters);
     }
 
-    /** Whether there are so many claims that loading them all costs much. */
+    /** Whether there are too many claims to load them all cheaply. */
     boolean isCrowd() {
         return count + waiters > FEW;
     }
@@ -169,12 +169,12 @@ final class LoadedName implements Ledger {
     }
 
     /**
-     * Renews a hold of a name that is loaded in part, by what its own row says. That is enough as long as the hold has not expired: a
-     * renewal depends on no other holder, and whoever waits catches up with those who are overdue.
+     * Renews a hold of a name that is loaded in part, by what its own row says. That is enough as long as the hold has
+     * not expired: a renewal depends on no other holder, and waiters deal with overdue holders.
      *
-     * <p>A row of a life before this one (see {@link #loaded}) must not pass for a hold. It was granted before the name's row was made,
-     * and since then the row's numbers, which began with that time, have only risen. So one that was granted after the time that
-     * the next number would be is of this life; of another one it cannot be said.
+     * <p>A row of a life before this one (see {@link #loaded}) must not pass for a hold. It was granted before the
+     * name's row was made, and since then the row's numbers, which began with that time, have only risen. So one that
+     * was granted after the time that the next number would be is of this life; of another one it cannot be said.
      *
      * @return null when that cannot be told from this part
      */
@@ -209,7 +209,7 @@ final class LoadedName implements Ledger {
         return state().holders().size() < count;
     }
 
-    /** The number of who comes next. */
+    /** The sequence number of the next claim. */
     long nextSeq() {
         return nextSeq++;
     }

@@ -25,8 +25,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * UNIX sockets in a folder, one per client, each named after it and as open to others as the file of locks is. Sending is to connect, write a line and close, and never
- * blocks. The socket of a process that was killed refuses to be connected to, and whoever finds that removes it.
+ * UNIX sockets in a folder, one per client, each named after it and as open to others as the file of locks is. Sending
+ * is to connect, write a line and close, and never blocks. The socket of a process that was killed refuses to be
+ * connected to, and the process that finds that removes it.
  */
 final class Mailboxes implements AutoCloseable {
     private static final int BACKLOG = 64;
@@ -49,11 +50,11 @@ final class Mailboxes implements AutoCloseable {
     private final Path folder;
     private final Path file;
     private final Selector selector;
-    private final Letters letters;
+    private final IncomingMessages incoming;
     private final Map<String, ServerSocketChannel> boxes = new HashMap<>();
     private boolean accepts = true;
 
-    Mailboxes(Path folder, Letters.Receiver receiver) throws IOException {
+    Mailboxes(Path folder, IncomingMessages.Receiver receiver) throws IOException {
         this.folder = folder;
         this.file = fileOf(folder);
         boolean made = false;
@@ -74,7 +75,7 @@ final class Mailboxes implements AutoCloseable {
             sweep();
         }
         this.selector = Selector.open();
-        this.letters = new Letters(selector, receiver);
+        this.incoming = new IncomingMessages(selector, receiver);
     }
 
     private static Path fileOf(Path folder) {
@@ -92,7 +93,7 @@ final class Mailboxes implements AutoCloseable {
         try {
             FileModes.share(path, file);
         } catch (IOException e) {
-            // It belongs to another user, who does that.
+            // It belongs to another user, whose process does that.
         }
     }
 
@@ -177,7 +178,7 @@ final class Mailboxes implements AutoCloseable {
     void receive() throws IOException {
         boolean hadAccepted = accepts;
         selector.select(this::handle, accepts ? LOOK_MILLIS : RETRY_MILLIS);
-        letters.closeLate();
+        incoming.closeLate();
         if (hadAccepted) {
             return;
         }
@@ -196,20 +197,21 @@ final class Mailboxes implements AutoCloseable {
     private void handle(SelectionKey key) {
         if (key.channel() instanceof ServerSocketChannel box) {
             try {
-                SocketChannel letter = box.accept();
-                for (int i = 1; letter != null; i++) {
-                    letters.accept((String) key.attachment(), letter);
-                    letter = i < AT_ONCE ? box.accept() : null;
+                SocketChannel connection = box.accept();
+                for (int i = 1; connection != null; i++) {
+                    incoming.accept((String) key.attachment(), connection);
+                    connection = i < AT_ONCE ? box.accept() : null;
                 }
             } catch (IOException e) {
-                // Perhaps there are no more descriptors. Those who have connected stay in line: try again in a moment.
+                // Perhaps there are no more descriptors. Senders that have connected stay in line: try again in a
+                // moment.
                 accepts = false;
                 if (key.isValid()) {
                     key.interestOps(0);
                 }
             }
         } else {
-            letters.read(key);
+            incoming.read(key);
         }
     }
 
@@ -224,7 +226,7 @@ final class Mailboxes implements AutoCloseable {
         } catch (IOException e) {
             if (!Files.isDirectory(folder)) {
                 throw e;
-            } // else a socket went away while we looked
+            } // otherwise a socket went away while we looked
         }
     }
 
@@ -241,7 +243,7 @@ final class Mailboxes implements AutoCloseable {
         try {
             Files.deleteIfExists(socket);
         } catch (IOException e) {
-            // Left for the next who finds it.
+            // Left for the next process that finds it.
         }
     }
 

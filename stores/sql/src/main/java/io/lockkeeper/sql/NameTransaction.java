@@ -21,10 +21,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The general way, for whatever the one-statement ways do not cover: lock the rows of one or several names, load who holds and
- * who waits, apply the rule of {@link NameState}, write back what has changed. The rows are locked first, in the order of
- * their names, and every decision depends on them, so that two of these neither see each other half done nor wait for each
- * other.
+ * The general case, for everything that the one-statement cases do not cover: lock the rows of one or several names,
+ * load holders and waiters, apply the rule of {@link NameState}, write back what has changed. The rows are locked
+ * first, in the order of their names, and every decision depends on them, so that two of these neither see each other
+ * half done nor wait for each other.
  */
 final class NameTransaction {
     /** Columns that are written to many claims at once. */
@@ -125,7 +125,7 @@ final class NameTransaction {
             RuleOfMany<R> rule)
             throws SQLException {
         NameTransaction transaction = new NameTransaction(connection, sql, incarnation);
-        List<String> codes = which.stream().map(NameCode::encode).toList();
+        List<String> codes = which.stream().map(NameCodec::encode).toList();
         transaction.lockAll(skip ? "lock_skip" : "lock_rows", codes, parts);
         Map<String, R> answers = new HashMap<>();
         for (LoadedName loaded : transaction.names.values()) {
@@ -144,10 +144,10 @@ final class NameTransaction {
     // ---- Loading ----
 
     private LoadedName load(String name, @Nullable ClaimId only) throws SQLException {
-        List<String> code = List.of(NameCode.encode(name));
+        List<String> code = List.of(NameCodec.encode(name));
         lock("lock_rows", code, only, true);
         if (names.isEmpty()) {
-            // Committed by itself: on MariaDB, two who insert and then lock would wait for each other.
+            // Committed by itself: on MariaDB, two transactions that insert and then lock would deadlock.
             sql.execute(connection, "ensure", Map.of("name", code.get(0)));
             connection.commit();
             lock("lock_rows", code, only, true);
@@ -196,7 +196,7 @@ final class NameTransaction {
         Sql.Step rows = new Sql.Step(statement, Map.of("names", codes));
         if (sql.dialect().joins()) {
             List<String> whole = new ArrayList<>(codes);
-            parts.keySet().forEach(name -> whole.remove(NameCode.encode(name)));
+            parts.keySet().forEach(name -> whole.remove(NameCodec.encode(name)));
             Map<String, Object> few =
                     Map.of("names", codes, "few", LoadedName.FEW, "whole", whole.isEmpty() ? List.of(NO_NAME) : whole);
             sql.query(
@@ -251,7 +251,7 @@ final class NameTransaction {
         }
     }
 
-    /** A row that cannot be read concerns nobody but those who need it. */
+    /** A row that cannot be read concerns only the claims that need it. */
     private void leaveOut(String code, boolean strict, RuntimeException why) {
         if (strict) {
             throw sql.damaged().unreadable(code, why);
@@ -275,7 +275,7 @@ final class NameTransaction {
                     loaded.addClaim(row);
                 } catch (RuntimeException e) {
                     if ("H".equals(row.getString("state"))) {
-                        leaveOut(code, strict, e); // who knows what it would conflict with
+                        leaveOut(code, strict, e); // it is unknown what it would conflict with
                     } else {
                         sql.damaged().report(code, e);
                     }

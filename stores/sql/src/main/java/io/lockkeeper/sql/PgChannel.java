@@ -14,14 +14,14 @@ import org.postgresql.PGNotification;
  * hidden behind a wrapper.
  */
 final class PgChannel implements AutoCloseable {
-    private final Lent lent;
+    private final BorrowedConnection borrowed;
     private final Connection connection;
     private final PGConnection driver;
     private boolean listens;
 
-    private PgChannel(Lent lent, PGConnection driver) {
-        this.lent = lent;
-        this.connection = lent.connection();
+    private PgChannel(BorrowedConnection borrowed, PGConnection driver) {
+        this.borrowed = borrowed;
+        this.connection = borrowed.connection();
         this.driver = driver;
     }
 
@@ -35,18 +35,18 @@ final class PgChannel implements AutoCloseable {
     }
 
     /** Takes over this connection, and closes it if that fails. */
-    static PgChannel of(Lent lent) throws SQLException, CannotListenException {
+    static PgChannel of(BorrowedConnection borrowed) throws SQLException, CannotListenException {
         try {
-            return new PgChannel(lent, lent.connection().unwrap(PGConnection.class));
+            return new PgChannel(borrowed, borrowed.connection().unwrap(PGConnection.class));
         } catch (SQLException e) {
-            boolean isOpen = lent.connection().isValid(1);
-            lent.close();
+            boolean isOpen = borrowed.connection().isValid(1);
+            borrowed.close();
             if (isOpen) {
                 throw new CannotListenException("its connections hide those of the PostgreSQL driver", e);
             }
             throw e;
         } catch (LinkageError e) {
-            lent.close();
+            borrowed.close();
             throw new CannotListenException("the PostgreSQL driver is missing", e);
         }
     }
@@ -74,7 +74,7 @@ final class PgChannel implements AutoCloseable {
         return texts;
     }
 
-    /** A connection that is dead without having been told so must not be listened to forever. */
+    /** A connection that is dead without having noticed must not be listened to forever. */
     void probe(int seconds) throws SQLException {
         if (!connection.isValid(seconds)) {
             throw new SQLException("the connection to listen on is gone", "08006");
@@ -90,7 +90,7 @@ final class PgChannel implements AutoCloseable {
         }
     }
 
-    /** Whoever has the connection next does not listen. */
+    /** The next user of the connection does not listen. */
     @Override
     public void close() throws SQLException {
         try {
@@ -102,7 +102,7 @@ final class PgChannel implements AutoCloseable {
         } catch (SQLException e) {
             abort();
         } finally {
-            lent.close();
+            borrowed.close();
         }
     }
 }

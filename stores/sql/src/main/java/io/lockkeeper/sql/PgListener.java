@@ -17,14 +17,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens for one client, on a connection and a thread of its own. When the connection breaks another one is made; each is tried
- * with a notification to itself, and the client is then told that it may have missed something. Nothing that arrives ends it: what
- * cannot be read is logged once and counts as something missed.
+ * Listens for one client, on its own connection and thread. When the connection breaks another one is made; each is
+ * tried with a notification to itself, and the client is then notified that it may have missed something. Nothing that
+ * arrives ends it: what cannot be read is logged once and counts as something missed.
  */
 final class PgListener implements Connections.Spare {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
 
-    /** How long a read waits: others may have to wait for its end. What arrives ends it at once. */
+    /** How long a read waits: others may have to wait for its end. What arrives ends it immediately. */
     private static final int LISTEN_MILLIS = 250;
 
     private static final long BETWEEN_PROBES = 10_000_000_000L;
@@ -43,7 +43,7 @@ final class PgListener implements Connections.Spare {
     private static final int BEGIN_MILLIS = 3_000;
     private static final int END_MILLIS = 1_000;
 
-    private final PgNotify wakes;
+    private final PgNotify wakeUps;
     private final Connections connections;
     private final Sql sql;
     private final String client;
@@ -57,8 +57,8 @@ final class PgListener implements Connections.Spare {
     private boolean failed;
     private boolean saidThatItIsUnknown;
 
-    PgListener(PgNotify wakes, Connections connections, Sql sql, String client, Signals signals) {
-        this.wakes = wakes;
+    PgListener(PgNotify wakeUps, Connections connections, Sql sql, String client, Signals signals) {
+        this.wakeUps = wakeUps;
         this.connections = connections;
         this.sql = sql;
         this.client = client;
@@ -86,7 +86,7 @@ final class PgListener implements Connections.Spare {
                 Thread.currentThread().interrupt();
             }
         }
-        begun.countDown(); // it is told later that it may have missed something
+        begun.countDown(); // it is notified later that it may have missed something
     }
 
     private void run() {
@@ -96,13 +96,13 @@ final class PgListener implements Connections.Spare {
                 boolean wasProven = connect();
                 pause = wasProven ? SHORTEST_PAUSE : pause;
                 if (!ended) {
-                    wakes.start(); // others must look now
+                    wakeUps.start(); // others must look now
                     LockSupport.parkNanos(failed ? BETWEEN_TRIALS : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE);
                 }
             }
         } finally {
-            wakes.ended(this);
+            wakeUps.ended(this);
         }
     }
 
@@ -118,9 +118,9 @@ final class PgListener implements Connections.Spare {
             proven = wasProven;
             if (wasProven) {
                 failed = false;
-                wakes.getsThrough();
+                wakeUps.getsThrough();
                 if (begun.getCount() == 0) {
-                    signals.missed(); // what was told while nobody listened
+                    signals.missed(); // what was sent while nobody listened
                 }
                 begun.countDown();
                 listen(channel);
@@ -129,7 +129,7 @@ final class PgListener implements Connections.Spare {
                         + " connection?");
             }
         } catch (SQLException | StoreUnavailableException e) {
-            // The database is away, or this connection is; those who wait refresh and look meanwhile.
+            // The database is away, or this connection is; waiters refresh and look in the meantime.
         } catch (PgChannel.CannotListenException e) {
             fails(e.getMessage());
         } catch (Throwable e) {
@@ -162,7 +162,7 @@ final class PgListener implements Connections.Spare {
                 return false;
             }
             if (channel.read((int) left).contains(word)) {
-                return true; // whatever came with it: the client is told that it may have missed something
+                return true; // whatever came with it: the client is notified that it may have missed something
             }
         }
         return false;
@@ -170,7 +170,7 @@ final class PgListener implements Connections.Spare {
 
     private void fails(@Nullable String why) {
         failed = true;
-        wakes.doesNotGetThrough(String.valueOf(why));
+        wakeUps.doesNotGetThrough(String.valueOf(why));
         begun.countDown();
     }
 
@@ -242,7 +242,7 @@ final class PgListener implements Connections.Spare {
                     signals.opened(hint.latch());
                 } else if (hint.claim() != null
                         && hint.isGrant()
-                        && wakes.awaited().isQueued(hint.claim())) {
+                        && wakeUps.awaitedClaims().isQueued(hint.claim())) {
                     granted.add(hint.claim());
                 } else if (hint.claim() != null) {
                     signals.changed(hint.claim());
@@ -252,9 +252,9 @@ final class PgListener implements Connections.Spare {
             }
         }
         List<ClaimId> all = List.copyOf(granted);
-        for (int i = 0; i < all.size(); i += Awaited.AT_ONCE) {
-            List<ClaimId> part = all.subList(i, Math.min(all.size(), i + Awaited.AT_ONCE));
-            wakes.awaited().look(channel.connection(), part, wakes.listeners());
+        for (int i = 0; i < all.size(); i += AwaitedClaims.AT_ONCE) {
+            List<ClaimId> part = all.subList(i, Math.min(all.size(), i + AwaitedClaims.AT_ONCE));
+            wakeUps.awaitedClaims().look(channel.connection(), part, wakeUps.listeners());
         }
     }
 

@@ -20,11 +20,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For databases that notify nobody: one thread looks, in one query for all that wait, whether claims of ours have been granted;
- * often while something happens, and about once a second when nothing does ({@link Backoff}). About once a second, while
- * something is held, it looks whether a hold is being broken. There is no thread while nobody waits or holds.
+ * For databases that notify nobody: one thread looks, in one query for all that wait, whether our claims have been
+ * granted; often while something happens, and about once a second when nothing does ({@link Backoff}). About once a
+ * second, while something is held, it looks whether a hold is being broken. There is no thread while nobody waits or
+ * holds.
  */
-class Poll extends Wakes {
+class Poll extends WakeUps {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
     private static final long AFTER_FAILURE = 250_000_000;
 
@@ -34,7 +35,7 @@ class Poll extends Wakes {
     private final Connections connections;
     private final ThreadFactory threads;
     private final Sql sql;
-    private final Awaited awaited;
+    private final AwaitedClaims awaitedClaims;
     private final AwaitedLatches latches;
     private final Backoff backoff = new Backoff();
     private final Set<ClaimId> toldRecalled = ConcurrentHashMap.newKeySet();
@@ -58,7 +59,7 @@ class Poll extends Wakes {
         this.connections = connections;
         this.threads = threads;
         this.sql = sql;
-        this.awaited = new Awaited(sql, incarnation);
+        this.awaitedClaims = new AwaitedClaims(sql, incarnation);
         this.latches = new AwaitedLatches(sql);
         this.breaks = connections.autocommit(this::countBreaks);
     }
@@ -68,8 +69,8 @@ class Poll extends Wakes {
         return true;
     }
 
-    final Awaited awaited() {
-        return awaited;
+    final AwaitedClaims awaitedClaims() {
+        return awaitedClaims;
     }
 
     @Override
@@ -94,25 +95,25 @@ class Poll extends Wakes {
 
     @Override
     void expect(Claim claim) {
-        awaited.expect(claim);
+        awaitedClaims.expect(claim);
     }
 
     @Override
     void await(Claim claim) {
-        awaited.queued(claim);
+        awaitedClaims.queued(claim);
         changed();
     }
 
     @Override
     void stands(Claim claim, int ahead) {
-        if (awaited.stands(claim, ahead)) {
+        if (awaitedClaims.stands(claim, ahead)) {
             changed();
         }
     }
 
     @Override
     void refreshed(int claims) {
-        if (claims >= awaited.size()) {
+        if (claims >= awaitedClaims.size()) {
             refreshedAt = System.nanoTime();
         }
         startIfMissing();
@@ -120,7 +121,7 @@ class Poll extends Wakes {
 
     @Override
     void forget(Claim claim) {
-        awaited.remove(claim.id());
+        awaitedClaims.remove(claim.id());
     }
 
     @Override
@@ -129,7 +130,7 @@ class Poll extends Wakes {
         for (Signal signal : signals) {
             boolean isNews = true;
             if (signal instanceof Signal.Granted granted) {
-                isNews = awaited.remove(granted.claim());
+                isNews = awaitedClaims.remove(granted.claim());
             } else if (signal instanceof Signal.Recalled recalled && listeners().containsKey(recalled.client())) {
                 isNews = isNewlyRecalled(recalled.claim());
             }
@@ -138,7 +139,7 @@ class Poll extends Wakes {
             }
         }
         super.tellHere(news);
-        if (!signals.isEmpty() && !(awaited.isEmpty() && latches.isEmpty())) {
+        if (!signals.isEmpty() && !(awaitedClaims.isEmpty() && latches.isEmpty())) {
             changed();
         }
     }
@@ -183,14 +184,14 @@ class Poll extends Wakes {
                 }
                 lookForBreaks();
             } catch (StoreUnavailableException e) {
-                // The database is away: those who wait find out by their own refreshes. Look again when it may be back.
+                // The database is away: waiters find out by their own refreshes. Look again when it may be back.
                 LockSupport.parkNanos(AFTER_FAILURE);
             } catch (Throwable e) {
                 warn(e);
                 LockSupport.parkNanos(AFTER_FAILURE);
             }
             synchronized (this) {
-                boolean isIdle = awaited.isEmpty() && latches.isEmpty() && System.nanoTime() - holdsUntil > 0;
+                boolean isIdle = awaitedClaims.isEmpty() && latches.isEmpty() && System.nanoTime() - holdsUntil > 0;
                 if (isIdle || !polls()) {
                     thread = null;
                     return;
@@ -215,8 +216,8 @@ class Poll extends Wakes {
     private void rest() {
         long until = Long.MAX_VALUE;
         while (!closed) {
-            restsLong = true; // whoever comes from here on wakes us, and we rest for less
-            boolean idles = awaited.isEmpty() && latches.isEmpty();
+            restsLong = true; // a waiter that comes from here on wakes us, and we rest for less
+            boolean idles = awaitedClaims.isEmpty() && latches.isEmpty();
             long now = System.nanoTime();
             long rest = idles ? Backoff.SLOW : pause();
             until = until == Long.MAX_VALUE || now + rest - until < 0 ? now + rest : until;
@@ -243,15 +244,15 @@ class Poll extends Wakes {
     @SuppressWarnings("NonAtomicVolatileUpdate") // by one thread
     private void look() {
         looks++;
-        awaited.retain(listeners());
-        awaited.forgetOthers();
-        List<ClaimId> all = awaited.queued();
+        awaitedClaims.retain(listeners());
+        awaitedClaims.forgetOthers();
+        List<ClaimId> all = awaitedClaims.queued();
         long before = System.nanoTime();
         boolean changed = false;
         long opensIn = Long.MAX_VALUE;
-        for (int i = 0; i < all.size(); i += Awaited.AT_ONCE) {
-            List<ClaimId> part = all.subList(i, Math.min(all.size(), i + Awaited.AT_ONCE));
-            Awaited.Look look = connections.autocommit(c -> awaited.look(c, part, listeners()));
+        for (int i = 0; i < all.size(); i += AwaitedClaims.AT_ONCE) {
+            List<ClaimId> part = all.subList(i, Math.min(all.size(), i + AwaitedClaims.AT_ONCE));
+            AwaitedClaims.Look look = connections.autocommit(c -> awaitedClaims.look(c, part, listeners()));
             changed |= look.changed();
             opensIn = Math.min(opensIn, look.opensIn());
         }

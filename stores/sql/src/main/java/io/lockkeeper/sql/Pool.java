@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A small pool of our own, when a store is made from a URL. What is kept for long does not come from it. */
+/** Our own small pool, when a store is made from a URL. Connections that are kept for long do not come from it. */
 final class Pool implements ConnectionSource, AutoCloseable {
     /** Steps at a time; more would only wait for each other in the database. */
     private static final int SIZE = 8;
@@ -61,7 +61,7 @@ final class Pool implements ConnectionSource, AutoCloseable {
     static SqlStore open(JdbcUrl given, SqlOptions options, @Nullable Dialect dialect) {
         String url = given.text();
         if (IN_MEMORY.matcher(url).find()) {
-            throw new IllegalArgumentException("each connection to a SQLite database in memory has one of its own;"
+            throw new IllegalArgumentException("each connection to a SQLite database in memory has its own database;"
                     + " use memory: for locks within this process, or a file");
         }
         Driver driver = driver(url);
@@ -96,7 +96,7 @@ final class Pool implements ConnectionSource, AutoCloseable {
             config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         }
         try {
-            // The first connection by itself: its failure is told as it is, and at once.
+            // The first connection by itself: its failure is reported unchanged, and immediately.
             source.connect().close();
             Pool pool = new Pool(new HikariDataSource(config), source, url, properties, defaults);
             try {
@@ -167,11 +167,11 @@ final class Pool implements ConnectionSource, AutoCloseable {
         return server == null || isFull ? timeout : server.noAnswer(timeout, (int) pool.getConnectionTimeout());
     }
 
-    /** The pool has one connection then, and whoever has it says how it waits. */
+    /** The pool has one connection then, and its user sets how it waits. */
     private void giveOnce(Connection connection, Duration timeout) throws SQLException {
         Connection behind = connection.unwrap(Connection.class);
         if (patient != behind) {
-            Patience.give(behind, timeout);
+            BusyRetry.give(behind, timeout);
             patient = behind;
         }
     }
@@ -181,7 +181,7 @@ final class Pool implements ConnectionSource, AutoCloseable {
         Connection connection = source.connect();
         try {
             if (patience != null) {
-                Patience.give(connection, patience);
+                BusyRetry.give(connection, patience);
             }
             if (!defaults.isOneWriter()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED); // as the pool does

@@ -18,14 +18,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets what nobody uses any more, so that the tables stay as small as what is in use. A name's largest token goes with its
- * row; its next one is greater all the same, because only names whose tokens are behind the clock are forgotten, and the floor
- * of all is raised past them first.
+ * Forgets what nobody uses any more, so that the tables stay as small as what is in use. A name's largest token goes
+ * with its row; its next one is greater all the same, because only names whose tokens are less than the clock are
+ * forgotten, and the floor of all is raised past them first.
  *
- * <p>Now and then a client that releases has it done, for all clients, on a thread that lives as long as that takes. The tables
- * are gone through in portions of some hundred rows, in the order of their keys: each is one short statement that finds what is to
- * be forgotten, and a few that forget it, each a transaction of its own. So no statement takes long, however many rows there are,
- * and between two portions others can write. What could not be finished is continued the next time.
+ * <p>Now and then a client that releases starts it, for all clients, on a thread that lives as long as that takes. The
+ * tables are gone through in portions of a few hundred rows, in the order of their keys: each is one short statement
+ * that finds what is to be forgotten, and a few that forget it, each in its own transaction. So no statement takes
+ * long, however many rows there are, and between two portions others can write. What could not be finished is continued
+ * the next time.
  */
 final class Purge {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
@@ -75,7 +76,7 @@ final class Purge {
         }
     }
 
-    /** Has it done on a thread of its own; when there is none for it now, it is done another time. */
+    /** Starts it on its own thread; when no thread can be started now, it is done another time. */
     void begin(ThreadFactory threads) {
         if (Daemons.start(threads, () -> runOrWarn(idle)) == null) {
             LOG.log(System.Logger.Level.DEBUG, "no thread to forget idle names on; it is tried again");
@@ -175,8 +176,8 @@ final class Purge {
     private boolean write(Work work, Map<String, Long> times) {
         // What was not written by us has no name.
         List<String> names = work.overdue.stream()
-                .filter(NameCode::isCode)
-                .map(NameCode::decode)
+                .filter(NameCodec::isCode)
+                .map(NameCodec::decode)
                 .toList();
         inParts(names, NAMES_LOCKED, catchUp);
         delete("purge_claims", List.copyOf(work.claims), times);

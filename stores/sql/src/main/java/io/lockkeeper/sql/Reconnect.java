@@ -10,10 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the connections of a pool, on the pool's own thread. A pool that hears of failures rests longer after each, for up to 5 s,
- * and meanwhile the steps of a database that is back would go on failing. So it does not hear of those that may pass: they are
- * repeated here, always after the same short while, as long as a step waits for a connection. What will not pass goes to the pool
- * at once.
+ * Makes the connections of a pool, on the pool's own thread. A pool that sees failures rests longer after each, for up
+ * to 5 s, and in the meantime steps would go on failing although the database is back. So failures that may pass are
+ * hidden from it: they are retried here, always after the same short delay, as long as a step waits for a connection. A
+ * failure that will not pass goes to the pool immediately.
  */
 final class Reconnect {
     /** Soon enough that a step that has come during an outage succeeds after it; a server that starts refuses some per client. */

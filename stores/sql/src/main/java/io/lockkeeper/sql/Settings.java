@@ -67,8 +67,8 @@ final class Settings {
         if (collation != null && !collation.equals("OFF")) {
             throw unsuitable(
                     "COLLATION is '" + collation + "'; allowed is OFF, the default: others take different names"
-                            + " for the same, or have another order. SET COLLATION OFF works as long as there is no table; else"
-                            + " use a database of its own for the locks");
+                            + " for the same, or have another order. SET COLLATION OFF works as long as there is no table; otherwise"
+                            + " use a separate database for the locks");
         }
     }
 
@@ -86,7 +86,7 @@ final class Settings {
                 throw unsuitable(
                         "the tables of the store, such as " + sql.table("lock") + ", take names for the same that"
                                 + " differ in case: IGNORECASE was TRUE when they were made. Drop all of them while nobody uses"
-                                + " them; they are made anew unless lockkeeper.createTables=false");
+                                + " them; they are created again unless lockkeeper.createTables=false");
             }
         });
     }

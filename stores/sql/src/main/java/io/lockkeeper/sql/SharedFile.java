@@ -15,21 +15,26 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all stores of this process that use the same file have in common, because it belongs to the process and not to a store: the
- * gate, and the connections. It knows which files SQLite has opened, and notices when others have taken their place.
+ * What all stores of this process that use the same file have in common, because it belongs to the process and not to a
+ * store: the gate, and the connections. It knows which files SQLite has opened, and notices when others have taken
+ * their place.
  *
- * <p><b>Displaced files.</b> Whoever has removed or replaced the database, its log or its shared memory has cut off all who have them
- * open: others lock in what is there now. So each step looks first, and beside that each process about once a second. Who finds them
- * displaced reports everything as lost. Before the file is opened again, all connections of the process to the old one are closed:
- * SQLite shares the memory between them. Closing the last one writes its log into the database, which is as it should be if only
- * the log was taken away; but not if somebody has written to the database since without that log. Then pages of two histories would
- * be mixed: the database is put aside, and a new one is made.
+ * <p><b>Displaced files.</b> If somebody removes or replaces the database, its log or its shared memory, all processes
+ * that have them open are cut off: others lock in what is there now. So each step checks first, and besides that each
+ * process checks about once a second. A process that finds them displaced reports everything as lost. Before the file
+ * is opened again, all connections of the process to the old one are closed: SQLite shares the memory between them.
+ * Closing the last one writes its log into the database, which is as it should be if only the log was taken away; but
+ * not if somebody has written to the database since without that log. Then pages of two histories would be mixed: the
+ * database is put aside, and a new one is made.
  */
 final class SharedFile {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
     private static final Map<Path, SharedFile> ALL = new HashMap<>();
 
-    /** Closing the last connection locks the file for a moment; those who close one in a crowd need not wait for their turn. */
+    /**
+     * Closing the last connection locks the file for a moment; threads that close one under load need not wait for
+     * their turn.
+     */
     private static final long CLOSING_NANOS = 100_000_000;
 
     private final Path path;
@@ -119,7 +124,7 @@ final class SharedFile {
         }
     }
 
-    /** The same for all that is open, for those who have no step to make. */
+    /** The same for all open files, for callers that have no step to make. */
     void look() {
         FilePlace known = place.get();
         if (known != null && !known.isSame(FilePlace.at(path))) {
@@ -230,7 +235,7 @@ final class SharedFile {
         try {
             synchronized (this) {
                 if (connection.generation() != generation && !sources.isEmpty()) {
-                    return; // left to the one who opens the file again
+                    return; // left to the thread that opens the file again
                 }
                 connections.remove(connection);
                 if (connections.isEmpty()) {

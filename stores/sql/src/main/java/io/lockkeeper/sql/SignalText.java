@@ -28,7 +28,7 @@ final class SignalText {
         if (signal instanceof Signal.Lost lost) {
             return "L " + lost.claim() + " " + lost.reason();
         }
-        return "O " + NameCode.encode(((Signal.Opened) signal).latch());
+        return "O " + NameCodec.encode(((Signal.Opened) signal).latch());
     }
 
     /**
@@ -45,7 +45,7 @@ final class SignalText {
     /**
      * Reads what a line for this client is about.
      *
-     * @throws IllegalArgumentException if it is none that we know: a newer client may tell something new
+     * @throws IllegalArgumentException if it is none that we know: a newer client may send something new
      */
     static Hint hint(String client, String line) {
         Signal signal = read(client, line).orElseThrow(() -> new IllegalArgumentException("unknown: '" + line + "'"));
@@ -64,7 +64,7 @@ final class SignalText {
         return new Hint(null, false, ((Signal.Opened) signal).latch());
     }
 
-    /** Empty when it is none that we know: a newer client may tell something new. */
+    /** Empty when it is none that we know: a newer client may send something new. */
     static Optional<Signal> read(String client, String line) {
         String[] words = line.split(" ");
         try {
@@ -80,7 +80,7 @@ final class SignalText {
                                     new StoreTime(Long.parseLong(words[6]), Long.parseLong(words[7])))));
                 case "R" -> Optional.of(new Signal.Recalled(ClaimId.parse(words[1])));
                 case "L" -> Optional.of(new Signal.Lost(ClaimId.parse(words[1]), Reason.valueOf(words[2])));
-                case "O" -> Optional.of(new Signal.Opened(client, NameCode.decode(words[1])));
+                case "O" -> Optional.of(new Signal.Opened(client, NameCodec.decode(words[1])));
                 default -> Optional.empty();
             };
         } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {

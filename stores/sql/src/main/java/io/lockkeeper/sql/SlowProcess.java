@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Tells a process that is slow, because the machine or its disk is busy, from one that was stopped or hangs: the first goes on by
- * itself. Known on Linux only; elsewhere none counts as slow.
+ * Distinguishes a process that is slow, because the machine or its disk is busy, from one that was stopped or hangs:
+ * the first goes on by itself. Known on Linux only; elsewhere none counts as slow.
  */
 final class SlowProcess {
-    /** Whoever has been at it for longer hangs, whatever the system says. */
+    /** A process that has taken longer hangs, whatever the system says. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
     private SlowProcess() {}

@@ -133,7 +133,8 @@ final class Sql {
         PreparedStatement prepared = connection.prepareStatement(text);
         try {
             if (prepared.getMaxRows() != 0) {
-                prepared.setMaxRows(0); // MySQL's driver has a parameter for it; whoever is not seen would hold nothing
+                prepared.setMaxRows(
+                        0); // MySQL's driver has a parameter for it; a holder that is not read would hold nothing
             }
             for (int i = 0; i < bound.size(); i++) {
                 prepared.setObject(i + 1, bound.get(i));
@@ -153,7 +154,7 @@ final class Sql {
         }
     }
 
-    /** Ends a transaction of ours with these statements, in one trip where the driver can. */
+    /** Ends one of our transactions with these statements, in one round trip where the driver can. */
     void finish(Connection connection, List<Step> steps) throws SQLException {
         if (!dialect.joins()) {
             for (Step step : steps) {
@@ -176,7 +177,7 @@ final class Sql {
         }
     }
 
-    /** Runs two queries, one after the other, in one trip; where the dialect {@link Dialect#joins}. */
+    /** Runs two queries, one after the other, in one round trip; where the dialect {@link Dialect#joins}. */
     void query(Connection connection, Step first, Reader reader, Step second, Reader secondReader) throws SQLException {
         try (PreparedStatement s = prepare(connection, List.of(first, second))) {
             s.execute();

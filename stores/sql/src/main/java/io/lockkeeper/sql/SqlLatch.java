@@ -40,7 +40,7 @@ final class SqlLatch {
     }
 
     private LatchState apply(LatchStep step) throws SQLException {
-        String code = NameCode.encode(step.name());
+        String code = NameCodec.encode(step.name());
         if (!lock(code)) {
             execute("latch_ensure", Map.of("name", code));
             connection.commit(); // as for a name

@@ -36,32 +36,35 @@ public final class SqlLocks {
     }
 
     /**
-     * Locks a name until the end of the connection's transaction, waiting for whoever has it, as long as the database lets it
-     * wait. Locking it again in the same transaction does nothing more.
+     * Locks a name until the end of the connection's transaction, waiting for its current holder, as long as the
+     * database lets it wait. Locking it again in the same transaction does nothing more.
      *
-     * <p>On PostgreSQL it is an advisory lock, whose key is the first eight bytes of the name's SHA-256 (two names that share
-     * them exclude each other). On MariaDB, MySQL and H2 it is a lock on a row of the table {@code lockkeeper_row}, which must
-     * be there (a {@link SqlStore} makes it, {@link SqlStore#ddl} shows it); the row stays.
+     * <p>On PostgreSQL it is an advisory lock, whose key is the first eight bytes of the name's SHA-256 (two names that
+     * share them exclude each other). On MariaDB, MySQL and H2 it is a lock on a row of the table
+     * {@code lockkeeper_row}, which must be there (a {@link SqlStore} makes it, {@link SqlStore#ddl} shows it); the row
+     * stays.
      *
      * @throws SQLException when the database refuses, as for a deadlock or a wait that took too long
-     * @throws IllegalStateException when the connection is in autocommit: the lock would end at once; on PostgreSQL and H2,
-     *     when its transaction is above READ COMMITTED: it would go on seeing what was there before it had the lock
+     * @throws IllegalStateException when the connection is in autocommit: the lock would end immediately; on PostgreSQL
+     *     and H2, when its transaction is above READ COMMITTED: it would go on seeing what was there before it had the
+     *     lock
      * @throws IllegalArgumentException when the name is empty, longer than 512 bytes in UTF-8, or has a lone surrogate
-     * @throws UnsupportedOperationException on SQLite, where a transaction that writes has the whole file to itself anyway
+     * @throws UnsupportedOperationException on SQLite, where a transaction that writes has the whole file to itself
+     *     anyway
      */
     public static void inTransaction(Connection connection, String name, SqlOptions options) throws SQLException {
         check(name);
         Dialect dialect = Dialect.of(connection);
-        if (!dialect.has("row_lock")) {
+        if (!dialect.has("transaction_lock")) {
             throw new UnsupportedOperationException("no locks in transactions on " + dialect
                     + ": begin with BEGIN IMMEDIATE, which locks the whole file until the end of the transaction");
         }
         if (connection.getAutoCommit()) {
-            throw new IllegalStateException("the connection is in autocommit: the lock would end at once");
+            throw new IllegalStateException("the connection is in autocommit: the lock would end immediately");
         }
         Isolation.check(connection, dialect);
         Sql sql = new Sql(dialect, options);
-        Map<String, Object> values = Map.of("name", NameCode.encode(name), "key", key(name));
+        Map<String, Object> values = Map.of("name", NameCodec.encode(name), "key", key(name));
         boolean found = run(connection, sql, values);
         if (!found && dialect.has("row_ensure")) {
             try {
@@ -89,7 +92,7 @@ public final class SqlLocks {
 
     /** Whether there was something to lock. */
     private static boolean run(Connection connection, Sql sql, Map<String, Object> values) throws SQLException {
-        try (PreparedStatement s = sql.prepare(connection, "row_lock", values)) {
+        try (PreparedStatement s = sql.prepare(connection, "transaction_lock", values)) {
             if (!s.execute()) {
                 return true;
             }
@@ -99,7 +102,7 @@ public final class SqlLocks {
         }
     }
 
-    /** Frozen for ever: clients of different versions must agree. */
+    /** Frozen forever: clients of different versions must agree. */
     static long key(String name) {
         try {
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));

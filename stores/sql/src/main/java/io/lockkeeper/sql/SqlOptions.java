@@ -55,7 +55,7 @@ public final class SqlOptions {
         return new SqlOptions(tablePrefix, check("schema", schema), createTables, relaxed, operationTimeout);
     }
 
-    /** Whether to create missing tables. Built-in: true; else use {@link SqlStore#ddl}. */
+    /** Whether to create missing tables. Built-in: true; otherwise use {@link SqlStore#ddl}. */
     public SqlOptions createTables(boolean createTables) {
         return new SqlOptions(tablePrefix, schema, createTables, relaxed, operationTimeout);
     }
@@ -70,7 +70,7 @@ public final class SqlOptions {
         return new SqlOptions(tablePrefix, schema, createTables, relaxed, operationTimeout);
     }
 
-    /** For a pool of our own: no commit waits for the disk. */
+    /** For our own pool: no commit waits for the disk. */
     SqlOptions relaxed(boolean relaxed) {
         return new SqlOptions(tablePrefix, schema, createTables, relaxed, operationTimeout);
     }

@@ -17,7 +17,7 @@ import java.util.Optional;
 
 /** The short ways to a place in a long queue, and to keep it, which need not load it. */
 final class SqlQueue {
-    /** Who is not the head looks again so many times within its patience. */
+    /** A claim that is not the head looks again this many times within its patience. */
     private static final int LOOKS = 3;
 
     /** As in {@link io.lockkeeper.model.NameState}. */
@@ -30,10 +30,10 @@ final class SqlQueue {
         return claim.terms().patience().dividedBy(LOOKS);
     }
 
-    /** Takes a place behind others; empty when the name is not held and awaited, or not in the same way. */
+    /** Takes a place at the end of the queue; empty when the name is not held and awaited, or not in the same way. */
     static Optional<Answer> append(Connections connections, Sql sql, long incarnation, Claim claim) {
         Map<String, Object> values = ClaimColumns.of(claim);
-        values.put("name", NameCode.encode(claim.name()));
+        values.put("name", NameCodec.encode(claim.name()));
         return sql.dialect().appendsAtOnce()
                 ? connections.lazily(c -> unlessKnown(() -> ask(c, sql, "append", incarnation, claim, values)))
                 : connections.lazily(c -> unlessKnown(() -> Transaction.run(
@@ -55,7 +55,7 @@ final class SqlQueue {
         Map<String, Object> which = Map.of(
                 "names",
                 claims.stream()
-                        .map(c -> NameCode.encode(c.name()))
+                        .map(c -> NameCodec.encode(c.name()))
                         .distinct()
                         .sorted()
                         .toList(),

@@ -28,13 +28,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One renewal, on the connection that is kept for it. First all holds that are the first of their names, with one UPDATE for
- * all; places in queues with another; then what these did not find (one of several holders, a hold that is lost, a claim that was
- * granted), many names in one transaction. Of a name with many holders only those that are renewed are loaded, so that hundreds of
- * clients that hold it do not load each other.
+ * One renewal, on the connection that is kept for it. First all holds that are the first of their names, with one
+ * UPDATE for all; places in queues with another; then what these did not find (one of several holders, a hold that is
+ * lost, a claim that was granted), many names in one transaction. Of a name with many holders only those that are
+ * renewed are loaded, so that hundreds of clients that hold it do not load each other.
  *
- * <p>A name that somebody else keeps locked holds up the others once, for the operation timeout at most: from then on locked names are
- * left out, and what is true of them anyway is told.
+ * <p>A name that somebody else keeps locked holds up the others once, for the operation timeout at most: from then on
+ * locked names are left out, and what is true of them in any case is reported.
  */
 final class SqlRenewal {
     private static final int AT_ONCE = 256;
@@ -45,7 +45,7 @@ final class SqlRenewal {
     private final Connections connections;
     private final Sql sql;
     private final long incarnation;
-    private final Wakes wakes;
+    private final WakeUps wakeUps;
     private final Map<Renewals.Hold, Renewal.Outcome> outcomes = new HashMap<>();
     private final Map<Claim, Answer> answers = new HashMap<>();
     private @Nullable StoreTime at;
@@ -58,11 +58,11 @@ final class SqlRenewal {
         final List<Claim> queued = new ArrayList<>();
     }
 
-    SqlRenewal(Connections connections, Sql sql, long incarnation, Wakes wakes) {
+    SqlRenewal(Connections connections, Sql sql, long incarnation, WakeUps wakeUps) {
         this.connections = connections;
         this.sql = sql;
         this.incarnation = incarnation;
-        this.wakes = wakes;
+        this.wakeUps = wakeUps;
     }
 
     Renewal run(Renewals batch) {
@@ -105,7 +105,7 @@ final class SqlRenewal {
         for (Renewals.Hold hold : batch.holds()) {
             Renewal.Outcome outcome = Objects.requireNonNull(outcomes.get(hold));
             if (outcome instanceof Renewal.Kept still) {
-                wakes.holds(still.remaining());
+                wakeUps.holds(still.remaining());
             }
             holds.add(outcome);
         }
@@ -113,14 +113,14 @@ final class SqlRenewal {
         for (Claim claim : batch.queued()) {
             Answer answer = Objects.requireNonNull(answers.get(claim));
             if (answer instanceof Answer.Queued stands) {
-                wakes.stands(claim, stands.ahead());
+                wakeUps.stands(claim, stands.ahead());
             } else {
-                wakes.forget(claim);
+                wakeUps.forget(claim);
             }
             queued.add(answer);
         }
         if (!queued.isEmpty()) {
-            wakes.refreshed(queued.size());
+            wakeUps.refreshed(queued.size());
         }
         return new Renewal(holds, queued, time());
     }
@@ -131,11 +131,11 @@ final class SqlRenewal {
     }
 
     private <T> T step(Connections.Work<T> work) {
-        return isRefresh ? connections.refresh(wakes.spare(), work) : connections.renewal(work);
+        return isRefresh ? connections.refresh(wakeUps.spare(), work) : connections.renewal(work);
     }
 
     private <T> T transaction(Connections.Work<T> work) {
-        return isRefresh ? connections.refreshTransaction(wakes.spare(), work) : connections.renewalTransaction(work);
+        return isRefresh ? connections.refreshTransaction(wakeUps.spare(), work) : connections.renewalTransaction(work);
     }
 
     private static <T> void inParts(List<T> all, int size, Consumer<List<T>> step) {
@@ -168,7 +168,7 @@ final class SqlRenewal {
         List<String> names = new ArrayList<>(part.size());
         List<String> claims = new ArrayList<>(part.size());
         for (Renewals.Hold hold : part) {
-            names.add(NameCode.encode(hold.grant().claim().name()));
+            names.add(NameCodec.encode(hold.grant().claim().name()));
             claims.add(hold.grant().claim().id().toString());
         }
         Map<String, Object> values = Map.of("lease", NameState.micros(lease), "names", names, "claims", claims);
@@ -207,7 +207,7 @@ final class SqlRenewal {
     /** Somebody keeps a row locked: do not wait for another one. */
     private void hurryOrThrow(StoreUnavailableException e) {
         if (isAlone || hurries || !Failures.isContention(e)) {
-            throw e; // whoever is alone harms no other
+            throw e; // a single claim harms no other
         }
         hurries = true;
     }
@@ -265,9 +265,9 @@ final class SqlRenewal {
         NameTransaction.Result<Map<String, StoreTime>> result = transaction(c -> {
             NameTransaction.Result<Map<String, StoreTime>> r = NameTransaction.runAll(
                     c, sql, incarnation, names, skip, parts, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
-            return wakes.finish(c, sql, r);
+            return wakeUps.finish(c, sql, r);
         });
-        wakes.tellHere(result.signals());
+        wakeUps.tellHere(result.signals());
         return result.answer();
     }
 

@@ -43,22 +43,22 @@ public final class SqlStore implements LockStore {
     /** Names that are read in one statement. */
     private static final int PAGE = 1_000;
 
-    /** Those who were not let in come back at once: they have waited. */
+    /** Claims that were not admitted come back immediately: they have waited. */
     private static final Duration WHEN_CROWDED = Duration.ofMillis(10);
 
     final Connections connections;
     private final Sql sql;
-    final Wakes wakes;
+    final WakeUps wakeUps;
     final Purge purge;
     private final String id;
     private final long incarnation;
     private final Guarantees pushing;
     private final Guarantees polling;
     private final AutoCloseable owned;
-    private final ShortWays shortWays;
+    private final FastPath fastPath;
 
     SqlStore(ConnectionSource source, SqlOptions options, @Nullable Dialect given, AutoCloseable owned) {
-        this(source, options, given, owned, SqlStore::wakes);
+        this(source, options, given, owned, SqlStore::wakeUps);
     }
 
     SqlStore(
@@ -66,7 +66,7 @@ public final class SqlStore implements LockStore {
             SqlOptions options,
             @Nullable Dialect given,
             AutoCloseable owned,
-            Wakes.Maker maker) {
+            WakeUps.Maker maker) {
         this.owned = owned;
         this.connections = new Connections(source, options.timeoutMillis());
         try {
@@ -74,9 +74,9 @@ public final class SqlStore implements LockStore {
             this.sql = new Sql(dialect, options);
             this.id = Tables.open(connections, sql, options.createTables(), null);
             this.incarnation = id.hashCode();
-            this.shortWays = new ShortWays(connections, sql, incarnation);
+            this.fastPath = new FastPath(connections, sql, incarnation);
             connections.begin(dialect, () -> Tables.open(connections, sql, options.createTables(), id));
-            this.wakes = maker.make(connections, sql, incarnation);
+            this.wakeUps = maker.make(connections, sql, incarnation);
             this.purge = new Purge(connections, sql, incarnation, options.timeoutMillis(), this::catchUp);
             EnumSet<Guarantee> kept = EnumSet.complementOf(EnumSet.of(Guarantee.FAILOVER_SAFE));
             if (!dialect.isDurable() || options.relaxed()) {
@@ -91,7 +91,7 @@ public final class SqlStore implements LockStore {
         }
     }
 
-    private static Wakes wakes(Connections connections, Sql sql, long incarnation) {
+    private static WakeUps wakeUps(Connections connections, Sql sql, long incarnation) {
         return sql.dialect().notifies()
                 ? new PgNotify(connections, sql, incarnation)
                 : new Poll(connections, sql, incarnation);
@@ -120,7 +120,7 @@ public final class SqlStore implements LockStore {
     }
 
     /**
-     * The statements that make the tables, for those who do not want them created on demand.
+     * The statements that make the tables, for users that do not want them created on demand.
      *
      * @param product the database, as {@link java.sql.DatabaseMetaData#getDatabaseProductName()} calls it, such as
      *     {@code "PostgreSQL"} or {@code "MariaDB"}
@@ -137,7 +137,7 @@ public final class SqlStore implements LockStore {
     /** What this store promises; PUSH only as long as the database has been seen to push. No I/O. */
     @Override
     public Guarantees guarantees() {
-        return wakes.pushes() ? pushing : polling;
+        return wakeUps.pushes() ? pushing : polling;
     }
 
     @Override
@@ -148,13 +148,12 @@ public final class SqlStore implements LockStore {
     @Override
     public Answer claim(Claim claim) {
         if (claim.terms().queue()) {
-            wakes.expect(claim);
+            wakeUps.expect(claim);
         }
         boolean isQueued = false;
         boolean begunInTime = connections.isBefore(claim.deadline(), incarnation);
         try {
-            Answer answer = connections.together(() -> shortWays
-                    .claim(claim)
+            Answer answer = connections.together(() -> fastPath.claim(claim)
                     .orElseGet(() -> inName(claim.name(), (state, ledger) -> state.claim(claim, ledger))));
             if (begunInTime
                     && claim.terms().queue()
@@ -165,7 +164,7 @@ public final class SqlStore implements LockStore {
             isQueued = answer instanceof Answer.Queued;
             if (answer instanceof Answer.Granted granted) {
                 connections.keepOne();
-                wakes.holds(granted.remaining());
+                wakeUps.holds(granted.remaining());
             }
             return answer;
         } catch (StoreUnavailableException e) {
@@ -177,9 +176,9 @@ public final class SqlStore implements LockStore {
             return crowded();
         } finally {
             if (isQueued) {
-                wakes.await(claim);
+                wakeUps.await(claim);
             } else {
-                wakes.forget(claim);
+                wakeUps.forget(claim);
             }
         }
     }
@@ -191,10 +190,10 @@ public final class SqlStore implements LockStore {
     @Override
     public boolean release(Grant grant) {
         Claim claim = grant.claim();
-        boolean released = connections.ahead(() -> shortWays.release(claim)
+        boolean released = connections.ahead(() -> fastPath.release(claim)
                 || onHead(claim, (state, ledger) -> {
                     boolean found = state.release(claim, ledger);
-                    shortWays.found(claim.name(), !state.queue().isEmpty());
+                    fastPath.found(claim.name(), !state.queue().isEmpty());
                     return found;
                 }));
         purge.nowAndThen();
@@ -203,7 +202,7 @@ public final class SqlStore implements LockStore {
 
     @Override
     public Renewal renew(Renewals batch) {
-        return new SqlRenewal(connections, sql, incarnation, wakes).run(batch);
+        return new SqlRenewal(connections, sql, incarnation, wakeUps).run(batch);
     }
 
     @Override
@@ -213,7 +212,7 @@ public final class SqlStore implements LockStore {
 
     @Override
     public void withdraw(Claim claim) {
-        wakes.forget(claim);
+        wakeUps.forget(claim);
         onHead(claim, (state, ledger) -> state.withdraw(claim, ledger));
     }
 
@@ -221,7 +220,7 @@ public final class SqlStore implements LockStore {
     public LatchState latch(LatchStep step) {
         LatchState state = told(c -> SqlLatch.run(c, sql, incarnation, step));
         if (step instanceof LatchStep.Watch watch && state.count() > 0) {
-            wakes.awaitLatch(watch.name(), watch.client(), state.generation());
+            wakeUps.awaitLatch(watch.name(), watch.client(), state.generation());
         }
         return state;
     }
@@ -239,10 +238,10 @@ public final class SqlStore implements LockStore {
         return told(c -> NameTransaction.runOnHead(c, sql, incarnation, claim.name(), claim.id(), rule));
     }
 
-    /** Runs a transaction, and tells whom it concerns. */
+    /** Runs a transaction, and notifies the clients that it concerns. */
     private <R> R told(Connections.Work<NameTransaction.Result<R>> transaction) {
-        NameTransaction.Result<R> result = connections.transaction(c -> wakes.finish(c, sql, transaction.with(c)));
-        wakes.tellHere(result.signals());
+        NameTransaction.Result<R> result = connections.transaction(c -> wakeUps.finish(c, sql, transaction.with(c)));
+        wakeUps.tellHere(result.signals());
         return result.answer();
     }
 
@@ -270,7 +269,7 @@ public final class SqlStore implements LockStore {
      */
     @Override
     public List<LockInfo> list(String prefix, int limit) {
-        String code = NameCode.encode(prefix);
+        String code = NameCodec.encode(prefix);
         String next = code;
         List<LockInfo> found = new ArrayList<>();
         while (next != null && found.size() < limit) {
@@ -306,7 +305,7 @@ public final class SqlStore implements LockStore {
         connections.beginUse();
         boolean done = false;
         try {
-            Subscription subscription = wakes.listen(client, signals);
+            Subscription subscription = wakeUps.listen(client, signals);
             AtomicBoolean ended = new AtomicBoolean();
             done = true;
             return () -> {
@@ -325,7 +324,7 @@ public final class SqlStore implements LockStore {
         }
     }
 
-    /** Forgets what has been idle for so long; for tests. */
+    /** Forgets what has been idle for that long; for tests. */
     void purge(Duration idle) {
         purge.run(idle);
     }
@@ -349,7 +348,7 @@ public final class SqlStore implements LockStore {
     @Override
     public void close() {
         purge.close();
-        wakes.close();
+        wakeUps.close();
         connections.close();
         try {
             owned.close();

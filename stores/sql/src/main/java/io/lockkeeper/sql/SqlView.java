@@ -53,7 +53,7 @@ final class SqlView {
     private SqlView(ResultSet row, long incarnation) throws SQLException {
         Format.check(row.getInt("format"));
         this.code = row.getString("name");
-        this.name = NameCode.decode(code);
+        this.name = NameCodec.decode(code);
         this.closedUntil = row.getLong("closed_until");
         this.at = row.getLong("at");
         if (row.getInt("holders") > 0) {
@@ -70,7 +70,7 @@ final class SqlView {
 
     /** @throws io.lockkeeper.StoreUnavailableException if its row cannot be read */
     static Optional<Seen> one(Connection connection, Sql sql, long incarnation, String name) throws SQLException {
-        String code = NameCode.encode(name);
+        String code = NameCodec.encode(name);
         return new Reading(sql, incarnation, true)
                 .page(connection, code, code + NEXT, 1).names().stream().findFirst();
     }

@@ -31,7 +31,7 @@ final class Tables {
     /**
      * Creates what is missing, if that is wanted, and gives the store's id.
      *
-     * @param known the id that the store had before its tables vanished; else null
+     * @param known the id that the store had before its tables vanished; otherwise null
      */
     static String open(Connections connections, Sql sql, boolean create, @Nullable String known) {
         return connections.autocommit(connection -> {
@@ -82,7 +82,7 @@ final class Tables {
         return "3F000".equals(e.getSQLState()) || NO_SUCH_SCHEMA.contains(e.getErrorCode());
     }
 
-    /** Schemas are made by those who run the database: no other client is about to make this one. */
+    /** Schemas are made by the administrators of the database: no other client is about to make this one. */
     private static StoreUnavailableException noSchema(Sql sql, SQLException e) {
         String table = sql.table("lock");
         int dot = table.indexOf('.');

@@ -5,9 +5,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A transaction of our own: all of it or nothing. A driver may take itself to be in a transaction though it could not begin it
- * (SQLite's does when another process is writing), and the next step on that connection would run without one. So a connection on
- * which beginning, committing or rolling back has failed is not used again.
+ * Our own transaction: all of it or nothing. A driver may take itself to be in a transaction though it could not begin
+ * it (SQLite's does when another process is writing), and the next step on that connection would run without one. So a
+ * connection on which beginning, committing or rolling back has failed is not used again.
  */
 final class Transaction {
     private Transaction() {}

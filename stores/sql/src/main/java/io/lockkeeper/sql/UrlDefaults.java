@@ -30,7 +30,7 @@ record UrlDefaults(
     private static final Set<String> RELAXABLE = Set.of("postgresql", "sqlite");
     private static final int CONNECT_SECONDS = 3;
 
-    /** A transaction of ours is a few trips; so many timeouts without one, and its client has stopped. */
+    /** One of our transactions is a few round trips; after this many timeouts without one, its client has stopped. */
     private static final int IDLE_TIMEOUTS = 3;
 
     static UrlDefaults of(String url, SqlOptions options) {
@@ -40,7 +40,7 @@ record UrlDefaults(
         String[] words = url.toLowerCase(Locale.ROOT).split(":", 3);
         if (options.relaxed() && !RELAXABLE.contains(words[1])) {
             throw new IllegalArgumentException("lockkeeper.durability is 'relaxed'; allowed is full for jdbc:"
-                    + words[1] + ":, where only the whole database can be told not to wait for the disk");
+                    + words[1] + ":, where only the whole database can be configured not to wait for the disk");
         }
         return switch (words[1]) {
             case "postgresql" ->
@@ -54,7 +54,7 @@ record UrlDefaults(
                                 "true",
                                 "ApplicationName",
                                 "lockkeeper",
-                                // Not by SET: behind a pooler that would stay, for whoever gets the connection next.
+                                // Not by SET: behind a pooler that would stay, for the next user of the connection.
                                 SETTINGS,
                                 "-c statement_timeout=" + millis + " -c lock_timeout=" + millis
                                         + " -c idle_in_transaction_session_timeout=" + idleMillis
@@ -68,7 +68,8 @@ record UrlDefaults(
                         Map.of(
                                 "connectTimeout",
                                 "" + 1_000 * CONNECT_SECONDS,
-                                // Else the server reads the text of each statement anew, half of all that it has to do.
+                                // Otherwise the server parses the text of each statement again, half of all that it has
+                                // to do.
                                 "useServerPrepStmts",
                                 "true"),
                         // MySQL, which has no such settings, reads the end as a comment.

@@ -302,13 +302,13 @@ class FileCrowdTest {
             FileSource source = new FileSource(file.toRealPath(), Duration.ofSeconds(5), false, "");
             try {
                 long writes = note(source.gate()).count();
-                long looks = ((Poll) store.wakes).looks();
+                long looks = ((Poll) store.wakeUps).looks();
                 long until = System.nanoTime() + watched.toNanos();
                 await().atMost(watched.plusSeconds(30)).until(() -> System.nanoTime() - until >= 0);
                 assertThat(note(source.gate()).count() - writes)
                         .as("refreshes, which write")
                         .isLessThanOrEqualTo(watched.toSeconds() * 3 / 2 + 2);
-                assertThat(((Poll) store.wakes).looks() - looks)
+                assertThat(((Poll) store.wakeUps).looks() - looks)
                         .as("looks, which read")
                         .isLessThanOrEqualTo(watched.toSeconds() / 2 + 2);
             } finally {

@@ -240,7 +240,7 @@ class FileHintsTest {
 
     /** By a client of its own, without a look of the poll. */
     private static void assertThatMessagesAreHeard(SqlStore a, SqlStore b) throws Exception {
-        Poll poll = (Poll) b.wakes;
+        Poll poll = (Poll) b.wakeUps;
         boolean isHeard = false;
         for (int i = 0; i < TRIES && !isHeard; i++) {
             Renewals.Hold held = Spi.hold(a, "heard" + i, Mode.EXCLUSIVE, Spi.LEASE);

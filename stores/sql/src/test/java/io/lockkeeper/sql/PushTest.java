@@ -47,7 +47,7 @@ class PushTest {
                 Lockkeeper keeper = Lockkeeper.on(b)) {
             assertThat(keeper.guarantees().has(Guarantee.PUSH)).isTrue();
             handOver(a, b);
-            assertThat(((Poll) b.wakes).looks()).as("nobody looked").isZero();
+            assertThat(((Poll) b.wakeUps).looks()).as("nobody looked").isZero();
             assertThat(log.warnings("NOTIFY")).isEmpty();
         }
     }
@@ -64,7 +64,7 @@ class PushTest {
                 assertThat(keeper.guarantees().has(Guarantee.PUSH)).isFalse();
                 handOver(a, b);
                 handOver(b, a);
-                assertThat(((Poll) b.wakes).looks()).isPositive();
+                assertThat(((Poll) b.wakeUps).looks()).isPositive();
                 assertThat(log.warnings("NOTIFY")).hasSize(1);
             }
             try (PgBouncer bouncer = PgBouncer.start(port, "session");
@@ -72,7 +72,7 @@ class PushTest {
                     Lockkeeper keeper = Lockkeeper.on(b)) {
                 assertThat(keeper.guarantees().has(Guarantee.PUSH)).isTrue();
                 handOver(a, b);
-                assertThat(((Poll) b.wakes).looks()).as("nobody looked").isZero();
+                assertThat(((Poll) b.wakeUps).looks()).as("nobody looked").isZero();
             }
         }
     }

@@ -90,12 +90,12 @@ final class ThreadShortageTest {
     void aPollBeginsAfterAShortage() throws Exception {
         SqlOptions options = SqlOptions.defaults().tablePrefix(Db.freshPrefix()).operationTimeout(TIMEOUT);
         ConnectionSource source = new UserSource(new CountingSource(Db.MARIADB.url()));
-        Wakes.Maker maker = (connections, sql, incarnation) -> new Poll(connections, sql, incarnation, threads);
+        WakeUps.Maker maker = (connections, sql, incarnation) -> new Poll(connections, sql, incarnation, threads);
         try (SqlStore store = new SqlStore(source, options, null, () -> {}, maker);
                 SqlStore other = new SqlStore(source, options, null, () -> {}, maker);
                 Lockkeeper holder = Lockkeeper.on(other);
                 Lockkeeper keeper = Lockkeeper.on(store)) {
-            Poll poll = (Poll) store.wakes;
+            Poll poll = (Poll) store.wakeUps;
             isShort = true;
             Lease lease = holder.lock("x").acquire();
             CompletableFuture<Lease> waiting = keeper.lock("x").acquireAsync();
@@ -122,7 +122,7 @@ final class ThreadShortageTest {
                         Dialect.SQLITE,
                         source,
                         (connections, sql, incarnation) ->
-                                new FileWakes(connections, sql, incarnation, source, sockets, threads));
+                                new FileWakeUps(connections, sql, incarnation, source, sockets, threads));
                 Lockkeeper keeper = Lockkeeper.on(store);
                 Lockkeeper holder = Lockkeeper.connect("file:" + file)) {
             assertThat(refused).hasPositiveValue();
@@ -142,10 +142,10 @@ final class ThreadShortageTest {
     void aStepApartWaitsForTheThreadThatStays() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        try (Apart apart = new Apart(TIMEOUT.toMillis(), threads)) {
+        try (InterruptShield interruptShield = new InterruptShield(TIMEOUT.toMillis(), threads)) {
             isShort = true;
-            assertThat(apart.<String>call(() -> "alone")).isEqualTo("alone");
-            CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> apart.call(() -> {
+            assertThat(interruptShield.<String>call(() -> "alone")).isEqualTo("alone");
+            CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> interruptShield.call(() -> {
                 begun.countDown();
                 try {
                     end.await();
@@ -155,7 +155,8 @@ final class ThreadShortageTest {
                 return "first";
             }));
             assertThat(begun.await(60, SECONDS)).isTrue();
-            CompletableFuture<String> second = CompletableFuture.supplyAsync(() -> apart.call(() -> "second"));
+            CompletableFuture<String> second =
+                    CompletableFuture.supplyAsync(() -> interruptShield.call(() -> "second"));
             await().until(() -> refused.get() > 0);
             end.countDown();
             assertThat(first.get(60, SECONDS)).isEqualTo("first");

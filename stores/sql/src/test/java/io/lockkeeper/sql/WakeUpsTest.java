@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What waking costs. */
-class WakesTest {
+class WakeUpsTest {
     private static final long SHORTEST_PAUSE_MILLIS = 5;
 
     @TempDir
@@ -95,9 +95,9 @@ class WakesTest {
                                     .filter(info -> info.waiters() == 1)
                                     .count()
                             == waiting);
-            long before = ((Poll) store.wakes).looks();
+            long before = ((Poll) store.wakeUps).looks();
             Spi.during(time, () -> assertThat(leases).allMatch(Lease::isValid));
-            long looks = ((Poll) store.wakes).looks() - before;
+            long looks = ((Poll) store.wakeUps).looks() - before;
             leases.forEach(Lease::close);
             for (Thread thread : threads) {
                 thread.join(30_000);

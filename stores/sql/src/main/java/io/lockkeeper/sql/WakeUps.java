@@ -15,23 +15,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** How waiters are woken: those of this store object directly, others by the server or by their own poll. */
-abstract class Wakes implements AutoCloseable {
+abstract class WakeUps implements AutoCloseable {
     private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
 
-    /** Makes the one that suits a store. */
+    /** Makes the instance that suits a store. */
     interface Maker {
-        Wakes make(Connections connections, Sql sql, long incarnation);
+        WakeUps make(Connections connections, Sql sql, long incarnation);
     }
 
-    /** Whether clients elsewhere are told, too. */
+    /** Whether clients elsewhere are notified, too. */
     boolean pushes() {
         return false;
     }
 
-    /** What tells clients elsewhere, as part of the transaction that gave rise to it. */
+    /** The statements that notify clients elsewhere, as part of the transaction that caused them. */
     abstract List<Sql.Step> news(List<Signal> signals);
 
-    /** Ends a transaction: writes what has changed, and tells clients elsewhere. */
+    /** Ends a transaction: writes what has changed, and notifies clients elsewhere. */
     final <R> NameTransaction.Result<R> finish(Connection connection, Sql sql, NameTransaction.Result<R> result)
             throws SQLException {
         List<Sql.Step> steps = new ArrayList<>(result.writes());
@@ -40,7 +40,7 @@ abstract class Wakes implements AutoCloseable {
         return result;
     }
 
-    /** A claim of ours is about to be made, and may be queued. */
+    /** One of our claims is about to be made, and may be queued. */
     void expect(Claim claim) {}
 
     /** It is queued. */
@@ -55,7 +55,7 @@ abstract class Wakes implements AutoCloseable {
     /** It is not, or no longer. */
     void forget(Claim claim) {}
 
-    /** A client of this store object has something, for so long at least. */
+    /** A client of this store object holds something, for at least that long. */
     void holds(Duration remaining) {}
 
     /** A latch is awaited. */
@@ -75,7 +75,7 @@ abstract class Wakes implements AutoCloseable {
         return listeners;
     }
 
-    /** Tells the clients of this store object, after the transaction. */
+    /** Notifies the clients of this store object, after the transaction. */
     void tellHere(List<Signal> signals) {
         for (Signal signal : signals) {
             Signals listener = listeners.get(signal.client());

@@ -12,20 +12,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Threads of our own, for a database inside this process that an interrupt of the caller's thread would break. One stays as long as
- * the store, so that steps, renewals above all, are made also when the process gets no more threads.
+ * Our own threads, for a database inside this process that an interrupt of the caller's thread would break. One thread
+ * stays as long as the store, so that steps, renewals above all, can be made even when the process gets no more
+ * threads.
  */
-final class Apart implements AutoCloseable {
+final class InterruptShield implements AutoCloseable {
     private final SynchronousQueue<Runnable> handOver = new SynchronousQueue<>();
     private final ThreadPoolExecutor threads;
     private final long waitMillis;
 
     /** @param waitMillis how long a step waits for a thread when the process gets no more of them */
-    Apart(long waitMillis) {
+    InterruptShield(long waitMillis) {
         this(waitMillis, Daemons.named("lockkeeper-sql-step"));
     }
 
-    Apart(long waitMillis, ThreadFactory factory) {
+    InterruptShield(long waitMillis, ThreadFactory factory) {
         this.waitMillis = waitMillis;
         this.threads = new ThreadPoolExecutor(1, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, handOver, factory);
         threads.prestartCoreThread();
@@ -61,7 +62,7 @@ final class Apart implements AutoCloseable {
         }
     }
 
-    /** Waits for a thread that another step leaves; whether it was interrupted meanwhile. */
+    /** Waits for a thread that another step leaves; returns whether it was interrupted in the meantime. */
     private boolean awaitThread(Runnable task, OutOfMemoryError why) {
         boolean interrupted = false;
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMillis);

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * <p>One that comes with autocommit off, unlike the first, may be in somebody's transaction, which turning it on would commit. It is
  * returned as it is.
  */
-final class Lending {
+final class ConnectionPreparation {
     private static final int WANTED = Connection.TRANSACTION_READ_COMMITTED;
 
     private final int networkMillis;
@@ -26,7 +26,7 @@ final class Lending {
     private volatile boolean setsNext;
     private volatile boolean networkTimeouts = true;
 
-    Lending(int networkMillis, Consumer<Connection> discard) {
+    ConnectionPreparation(int networkMillis, Consumer<Connection> discard) {
         this.networkMillis = networkMillis;
         this.discard = discard;
     }
@@ -42,24 +42,24 @@ final class Lending {
      *
      * @param isKept whether it is for many steps
      */
-    Lent prepare(Connection connection, boolean isKept) throws SQLException {
-        Lent lent = new Lent(connection, discard);
+    BorrowedConnection prepare(Connection connection, boolean isKept) throws SQLException {
+        BorrowedConnection borrowed = new BorrowedConnection(connection, discard);
         boolean done = false;
         try {
             checkManual(connection);
             if (networkTimeouts) {
-                limit(lent); // before what may be a trip
+                limit(borrowed); // before what may cost a round trip
             }
-            lent.writable();
-            lent.autocommit();
+            borrowed.writable();
+            borrowed.autocommit();
             if (isolation != WANTED) {
-                isolate(lent, isKept);
+                isolate(borrowed, isKept);
             }
             done = true;
-            return lent;
+            return borrowed;
         } finally {
             if (!done) {
-                lent.close();
+                borrowed.close();
             }
         }
     }
@@ -73,28 +73,28 @@ final class Lending {
             throw new SQLTransientConnectionException(
                     "the data source gave a connection with autocommit off, unlike its others: it may be in the transaction of its"
                             + " caller, or was returned in the middle of one, and is left as it is; pass a data source that"
-                            + " gives everybody a connection of its own (what a transaction-aware proxy wraps), and let the"
+                            + " gives each caller its own connection (what a transaction-aware proxy wraps), and let the"
                             + " pool reset what is returned",
                     "25001");
         }
     }
 
-    private void limit(Lent lent) throws SQLException {
+    private void limit(BorrowedConnection borrowed) throws SQLException {
         try {
-            lent.networkTimeout(networkMillis);
+            borrowed.networkTimeout(networkMillis);
         } catch (SQLFeatureNotSupportedException | UnsupportedOperationException | AbstractMethodError e) {
-            networkTimeouts = false; // the driver has none, or the file is not behind a network
+            networkTimeouts = false; // the driver has none, or the file is not accessed over a network
         }
     }
 
-    private void isolate(Lent lent, boolean isKept) throws SQLException {
+    private void isolate(BorrowedConnection borrowed, boolean isKept) throws SQLException {
         if (setsNext && !isKept) {
-            // In force for one transaction, so that there is nothing to put back: one trip instead of two.
-            try (Statement s = lent.connection().createStatement()) {
+            // In force for one transaction, so that there is nothing to put back: one round trip instead of two.
+            try (Statement s = borrowed.connection().createStatement()) {
                 s.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
             }
         } else {
-            lent.isolation(WANTED, isolation);
+            borrowed.isolation(WANTED, isolation);
         }
     }
 }

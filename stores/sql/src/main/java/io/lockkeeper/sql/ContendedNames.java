@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Names that were found to have a queue a moment ago. Only a hint, of which way to try first. */
-final class Crowded {
+/** Names that were found to have a queue a moment ago. Only a hint for which statement to try first. */
+final class ContendedNames {
     private static final long LASTS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST = 1_000;
 

@@ -6,18 +6,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Names as they stand in the tables: plain ASCII, so that no collation can fold case, pad blanks or choke on a NUL, and an
- * operator can read them. Letters, digits and {@code - . _ ~ : / @ + =} stand for themselves, all other bytes of the
- * UTF-8 form are percent-encoded. Two names never meet, and a name begins with a prefix exactly when its code begins with the
- * prefix's code. Frozen for ever.
+ * Names as they stand in the tables: plain ASCII, so that no collation can fold case, pad blanks or choke on a NUL, and
+ * an operator can read them. Letters, digits and {@code - . _ ~ : / @ + =} stand for themselves, all other bytes of the
+ * UTF-8 form are percent-encoded. Two names never meet, and a name begins with a prefix exactly when its code begins
+ * with the prefix's code. Frozen forever.
  */
-final class NameCode {
+final class NameCodec {
     private static final String PLAIN = "-._~:/@+=";
     private static final String HEX = "0123456789ABCDEF";
 
     private static final Pattern CODE = Pattern.compile("([-._~:/@+=A-Za-z0-9]|%[0-9A-F]{2})+");
 
-    private NameCode() {}
+    private NameCodec() {}
 
     static String encode(String name) {
         StringBuilder out = new StringBuilder(name.length() + 8);

@@ -13,26 +13,26 @@ import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Optional;
 
-/** The ways to a name that take one statement: when nobody uses it, and when many wait for it. */
-final class ShortWays {
+/** The cases that take one statement: when nobody uses the name, and when many wait for it. */
+final class FastPath {
     private final Connections connections;
     private final Sql sql;
     private final long incarnation;
-    private final Crowded crowded = new Crowded();
+    private final ContendedNames contended = new ContendedNames();
 
-    ShortWays(Connections connections, Sql sql, long incarnation) {
+    FastPath(Connections connections, Sql sql, long incarnation) {
         this.connections = connections;
         this.sql = sql;
         this.incarnation = incarnation;
     }
 
-    /** The way that will most likely do first; empty when none does. */
+    /** Tries the most likely statement first; empty when none succeeds. */
     Optional<Answer> claim(Claim claim) {
         if (claim.stray() || claim.deadline().incarnation() != incarnation) {
             return Optional.empty();
         }
         boolean mayQueue = claim.terms().queue();
-        if (mayQueue && crowded.contains(claim.name())) {
+        if (mayQueue && contended.contains(claim.name())) {
             Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
             if (queued.isPresent()) {
                 return queued;
@@ -43,32 +43,32 @@ final class ShortWays {
             return granted;
         }
         Optional<Answer> queued = SqlQueue.append(connections, sql, incarnation, claim);
-        queued.ifPresent(answer -> crowded.add(claim.name()));
+        queued.ifPresent(answer -> contended.add(claim.name()));
         return queued;
     }
 
-    /** Ends a hold that nobody waits for; false when that is not so, or not likely. */
+    /** Ends a hold that nobody waits for; false when others wait, or probably do. */
     boolean release(Claim claim) {
-        if (claim.stray() || crowded.contains(claim.name())) {
+        if (claim.stray() || contended.contains(claim.name())) {
             return false;
         }
         Map<String, String> which = Map.of(
-                "name", NameCode.encode(claim.name()), "claim", claim.id().toString());
+                "name", NameCodec.encode(claim.name()), "claim", claim.id().toString());
         return connections.lazily(c -> sql.execute(c, "release", which)) == 1;
     }
 
-    /** Somebody has looked whether others wait. */
+    /** Notes whether others were found to wait. */
     void found(String name, boolean isCrowded) {
         if (isCrowded) {
-            crowded.add(name);
+            contended.add(name);
         } else {
-            crowded.remove(name);
+            contended.remove(name);
         }
     }
 
     private Optional<Answer> claimFreeName(Connection connection, Claim claim) throws SQLException {
         Map<String, Object> values = ClaimColumns.of(claim);
-        values.put("name", NameCode.encode(claim.name()));
+        values.put("name", NameCodec.encode(claim.name()));
         boolean tellsAtOnce = !sql.has("claimed");
         if (!tellsAtOnce) {
             sql.execute(connection, "claim", values);
@@ -97,7 +97,7 @@ final class ShortWays {
         }
     }
 
-    /** Some dialects give the row whoever has it. */
+    /** Some dialects return the row no matter which claim holds it. */
     private boolean isOurs(ResultSet row, Claim claim) throws SQLException {
         return !sql.dialect().tellsWhoHolds()
                 || (claim.id().toString().equals(row.getString("claim"))

@@ -6,10 +6,11 @@ import java.sql.SQLException;
 import java.util.function.Consumer;
 
 /**
- * A connection that is ours for a while. What we change about it is noted, and put back when it is returned, however its use ended: many
- * pools reset nothing, and the next user of the connection would have our timeouts. One that cannot be put back is discarded.
+ * A connection that we have borrowed. What we change about it is noted, and put back when it is returned, however its
+ * use ended: many pools reset nothing, and the next user of the connection would have our timeouts. One that cannot be
+ * put back is discarded.
  */
-final class Lent implements AutoCloseable {
+final class BorrowedConnection implements AutoCloseable {
     private static final int UNCHANGED = -1;
 
     private final Connection connection;
@@ -19,7 +20,7 @@ final class Lent implements AutoCloseable {
     private int isolation = UNCHANGED;
     private int networkMillis = UNCHANGED;
 
-    Lent(Connection connection, Consumer<Connection> discard) {
+    BorrowedConnection(Connection connection, Consumer<Connection> discard) {
         this.connection = connection;
         this.discard = discard;
     }
@@ -42,7 +43,7 @@ final class Lent implements AutoCloseable {
         }
     }
 
-    /** Changes the isolation, which is now {@code before}: to ask for it may be a trip. */
+    /** Changes the isolation, which is now {@code before}: asking for it may cost a round trip. */
     void isolation(int level, int before) throws SQLException {
         isolation = before;
         connection.setTransactionIsolation(level);
@@ -65,7 +66,7 @@ final class Lent implements AutoCloseable {
             connection.setAutoCommit(false);
         }
         if (networkMillis != UNCHANGED) {
-            connection.setNetworkTimeout(Runnable::run, networkMillis); // the last: what comes before may be a trip
+            connection.setNetworkTimeout(Runnable::run, networkMillis); // last: what comes before may cost a round trip
         }
     }
 
@@ -76,7 +77,7 @@ final class Lent implements AutoCloseable {
                 putBack();
             }
         } catch (SQLException | RuntimeException e) {
-            discard.accept(connection); // what was done with it has been done; nobody else shall have it like this
+            discard.accept(connection); // what was done with it is done; nobody else may get it in this state
         } finally {
             connection.close();
         }

@@ -17,15 +17,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes on one host tell each other directly: each client has a socket in a folder beside the file, and whoever has
- * written something that concerns a client sends it there, after the commit. What a message says is not believed: the one who gets it
- * asks the file ({@link FileHints}). A message that is lost is found by a refresh, or by a
- * slow poll; while there can be no sockets (a path longer than some 75 bytes, a folder that others can write to, no more
- * descriptors) the poll is as quick as for any other database.
+ * Processes on one host notify each other directly: each client has a socket in a folder beside the file, and a process
+ * that has written something that concerns a client sends it there, after the commit. A message is not trusted: its
+ * receiver asks the file ({@link FileHints}). A message that is lost is found by a refresh, or by a slow poll; while
+ * there can be no sockets (a path longer than some 75 bytes, a folder that others can write to, no more descriptors)
+ * the poll is as quick as for any other database.
  *
- * <p>The thread that serves the sockets also looks, about once a second, whether the file is still the one that was opened.
+ * <p>The thread that serves the sockets also looks, about once a second, whether the file is still the one that was
+ * opened.
  */
-final class FileWakes extends Poll {
+final class FileWakeUps extends Poll {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
 
     /** A lost message is found by this at the latest; sooner by the refresh of the claim that waits for it. */
@@ -59,18 +60,18 @@ final class FileWakes extends Poll {
     /** Whether no sockets could be made the last time. */
     private volatile boolean failed;
 
-    FileWakes(Connections connections, Sql sql, long incarnation, FileSource source, Path folder) {
+    FileWakeUps(Connections connections, Sql sql, long incarnation, FileSource source, Path folder) {
         this(connections, sql, incarnation, source, folder, Daemons.named("lockkeeper-file-wakes"));
     }
 
     /** The same, with threads for the sockets from here. */
-    FileWakes(
+    FileWakeUps(
             Connections connections, Sql sql, long incarnation, FileSource source, Path folder, ThreadFactory threads) {
         super(connections, sql, incarnation);
         this.threads = threads;
         this.source = source;
         this.folder = folder;
-        this.hints = new FileHints(folder, connections, awaited(), listeners());
+        this.hints = new FileHints(folder, connections, awaitedClaims(), listeners());
         source.whenDisplaced(this::displaced);
     }
 
@@ -85,7 +86,10 @@ final class FileWakes extends Poll {
         return !failed;
     }
 
-    /** Waits for a moment until there is a socket: whoever claims before that would have to ask whether it missed something. */
+    /**
+     * Waits for a moment until there is a socket: a client that claims before that would have to ask whether it missed
+     * something.
+     */
     @Override
     Subscription listen(String client, Signals signals) {
         CountDownLatch opened = new CountDownLatch(1);
@@ -163,8 +167,8 @@ final class FileWakes extends Poll {
                 failed = true;
                 unopened.values().forEach(CountDownLatch::countDown);
                 LOG.log(System.Logger.Level.DEBUG, "no sockets in " + folder, e);
-                // Meanwhile the quick poll does it. There may be sockets later: descriptors come back, folders are
-                // shared.
+                // In the meantime the quick poll does it. There may be sockets later: descriptors come back, folders
+                // are shared.
                 for (int i = 0; i < LOOKS && !closed; i++) {
                     source.look();
                     LockSupport.parkNanos(LOOK_NANOS);
@@ -197,7 +201,7 @@ final class FileWakes extends Poll {
         }
     }
 
-    /** A client that did not wait for its socket may have missed what was told before. */
+    /** A client that did not wait for its socket may have missed what was sent before. */
     private void opened(String client, Signals signals) {
         CountDownLatch waiting = unopened.remove(client);
         if (waiting != null) {
@@ -207,7 +211,7 @@ final class FileWakes extends Poll {
         }
     }
 
-    /** Nobody listens any more; the next who does starts another thread. */
+    /** Nobody listens any more; the next listener starts another thread. */
     private synchronized boolean isUnused() {
         if (thread != Thread.currentThread()) {
             return true;
@@ -219,7 +223,7 @@ final class FileWakes extends Poll {
         return false;
     }
 
-    /** Waits for a moment until the sockets are gone, as a process that ends now would leave them behind. */
+    /** Waits for a moment until the sockets are gone, because a process that ends now would leave them in place. */
     @Override
     public void close() {
         super.close();

@@ -19,10 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of this store object that may be queued, and the query that asks the database what has become of them. A grant is
- * reported once, by whoever removes the claim from here.
+ * The claims of this store object that may be queued, and the query that asks the database what has become of them. A
+ * grant is reported once, by the thread that removes the claim from here.
  */
-final class Awaited {
+final class AwaitedClaims {
     /** Asked about in one statement. */
     static final int AT_ONCE = 256;
 
@@ -33,13 +33,13 @@ final class Awaited {
     /** How many were ahead of claims when their places were last refreshed. */
     private final Map<ClaimId, Integer> ahead = new ConcurrentHashMap<>();
 
-    /** How names stood the last time. */
+    /** The state of names at the last look. */
     private final Map<String, Standing> seen = new ConcurrentHashMap<>();
 
     /**
-     * A claim of ours.
+     * One of our claims.
      *
-     * @param isQueued false until the database has said so: a claim that is granted at once is not reported again
+     * @param isQueued false until the database has said so: a claim that is granted immediately is not reported again
      */
     private record Place(String code, boolean isQueued) {}
 
@@ -55,17 +55,17 @@ final class Awaited {
      */
     record Look(boolean changed, long opensIn) {}
 
-    Awaited(Sql sql, long incarnation) {
+    AwaitedClaims(Sql sql, long incarnation) {
         this.sql = sql;
         this.incarnation = incarnation;
     }
 
     /** It is about to be made, and may be queued. */
     void expect(Claim claim) {
-        waiting.putIfAbsent(claim.id(), new Place(NameCode.encode(claim.name()), false));
+        waiting.putIfAbsent(claim.id(), new Place(NameCodec.encode(claim.name()), false));
     }
 
-    /** It is queued, unless it has been granted and reported meanwhile. */
+    /** It is queued, unless it has been granted and reported in the meantime. */
     void queued(Claim claim) {
         waiting.computeIfPresent(claim.id(), (id, place) -> new Place(place.code(), true));
     }
@@ -89,7 +89,7 @@ final class Awaited {
         return place != null && place.isQueued();
     }
 
-    /** True for the one who is to report its grant. */
+    /** True for the caller that is to report its grant. */
     boolean remove(ClaimId claim) {
         ahead.remove(claim);
         return waiting.remove(claim) != null;
@@ -112,7 +112,7 @@ final class Awaited {
                 .toList();
     }
 
-    /** Forgets how names stood that nobody of ours waits for. */
+    /** Forgets the state of names that none of our claims waits for. */
     void forgetOthers() {
         Collection<String> codes = waiting.values().stream().map(Place::code).toList();
         seen.keySet().retainAll(codes);
@@ -176,7 +176,7 @@ final class Awaited {
 
     private void report(ClaimId id, Place place, ResultSet row, Map<String, Signals> listeners) throws SQLException {
         Signals listener = listeners.get(id.client());
-        // It may have been reported meanwhile, and be claimed again just now: then the answer tells.
+        // It may have been reported in the meantime, and be claimed again just now: then the answer reports it.
         boolean isNews = place.isQueued() && waiting.remove(id, place);
         if (isNews && listener != null) {
             long at = row.getLong("at");

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim of this client, as we know it. Whoever makes a step of it holds its lock; steps of different claims do not wait
- * for each other.
+ * A claim of this client, as we know it. A thread that performs a step of it holds its lock; steps of different claims
+ * do not wait for each other.
  */
 final class Entry {
     enum State {
@@ -54,7 +54,7 @@ final class Entry {
     @Nullable
     CompletableFuture<Reply> pending;
 
-    /** Whether we have been told that the hold is being broken. */
+    /** Whether we have been notified that the hold is being broken. */
     volatile boolean recalled;
 
     boolean toldRecall;
@@ -62,14 +62,16 @@ final class Entry {
     /** When the copy was sent whose outcome is not known, or the one that made the node. */
     long sent;
 
-    /** The node whose deletion lets us in by itself, if there is one. */
+    /** The node whose deletion alone grants this claim, if there is one. */
     @Nullable
     String lastBefore;
 
-    /** Whether that node is of our own session: then it lets us in only if it was deleted by a step of ours. */
+    /**
+     * Whether that node belongs to our own session: then its deletion is a grant only if one of our steps deleted it.
+     */
     boolean lastBeforeIsOurs;
 
-    /** How many disconnects there were before that node was read: after another, its deletion lets nobody in. */
+    /** How many disconnects there were before that node was read: after another one, its deletion is no grant. */
     long lastBeforeSince;
 
     /** The nodes that it waits for; see {@link Watches}. */
@@ -84,7 +86,7 @@ final class Entry {
     List<String> front = List.of();
     boolean closed;
 
-    /** How much of what a session may have it has taken; see {@link Desk#reserve}. */
+    /** How much of what a session may have it has taken; see {@link ClientState#reserve}. */
     final AtomicInteger reserved = new AtomicInteger();
 
     Entry(Claim claim, String parent) {
@@ -94,8 +96,9 @@ final class Entry {
     }
 
     /**
-     * When it is removed if nobody asks for it before. One whose patience has ended is let in no more, but makes room a little
-     * later: others that were forgotten together with it are not let in one after the other.
+     * When it is removed if nobody asks for it before. A claim whose patience has ended is not granted any more, but
+     * makes room a little later, so that others that were forgotten together with it are not granted one after the
+     * other.
      */
     long removedAt() {
         if (state != State.QUEUED || endsAt == Long.MAX_VALUE) {

@@ -16,7 +16,7 @@ final class Failures {
         try {
             LOG.log(System.Logger.Level.ERROR, what, e);
         } catch (Throwable again) {
-            // there is nobody left to tell
+            // nobody is left to notify
         }
     }
 
@@ -35,8 +35,8 @@ final class Failures {
     }
 
     /**
-     * Whether the step may have been carried out all the same, and a copy of it may still be on its way. A client that has given
-     * up its session says "expired" of everything that it had sent.
+     * Whether the step may have been carried out all the same, and a copy of it may still be on its way. A client that
+     * has given up its session reports everything that it had sent as expired.
      */
     static boolean isUnknown(Code code) {
         return switch (code) {

@@ -23,20 +23,20 @@ import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Latches. A latch is a container that says its count and which steps have changed it of late, and a node below it, which is
- * there while the count is not zero: its end is what waiters watch, and what lets the server remove the container should
- * we not come to it. Its generation is the container's czxid: each setting makes a new one.
+ * Latches. A latch is a container that says its count and which steps have changed it of late, and a node below it,
+ * which is there while the count is not zero: its end is what waiters watch, and lets the server remove the container
+ * if we do not get to it. Its generation is the container's czxid: each setting makes a new one.
  */
 final class Latches {
     private static final int ATTEMPTS = 1_000;
 
-    private final Desk desk;
-    private final Memory<Outcome> done;
+    private final ClientState clientState;
+    private final RememberedIds<Outcome> done;
 
-    /** The generation that a count-down was first meant for: should that be over, so is the count-down. */
-    private final Memory<Long> meant;
+    /** The generation that a count-down was first meant for: if that is over, so is the count-down. */
+    private final RememberedIds<Long> meant;
 
-    /** Which watches there are, and until when somebody wants to be told. */
+    /** Which watches there are, and until when a client wants to be notified. */
     private final Map<Awaiting, Long> watched = new ConcurrentHashMap<>();
 
     /** A latch as it was read. */
@@ -44,24 +44,27 @@ final class Latches {
         static final Read NONE = new Read(0, 0, Map.of(), 0, false);
     }
 
-    /** Tells a client when a latch opens; equal ones are one to the connection, however often they are set. */
-    private record Awaiting(Desk desk, String client, String name) implements Watcher {
+    /**
+     * Notifies a client when a latch opens; equal ones count as one on the connection, no matter how often they are
+     * set.
+     */
+    private record Awaiting(ClientState clientState, String client, String name) implements Watcher {
         @Override
         public void process(WatchedEvent event) {
             if (event.getType() == Event.EventType.NodeDeleted) {
-                desk.tell(client, s -> s.opened(name));
+                clientState.tell(client, s -> s.opened(name));
             }
         }
     }
 
-    Latches(Desk desk) {
-        this.desk = desk;
-        this.done = new Memory<>(desk::time);
-        this.meant = new Memory<>(desk::time);
+    Latches(ClientState clientState) {
+        this.clientState = clientState;
+        this.done = new RememberedIds<>(clientState::time);
+        this.meant = new RememberedIds<>(clientState::time);
     }
 
     LatchState step(LatchStep step, Session session) {
-        String path = desk.layout.latch(step.name());
+        String path = clientState.layout.latch(step.name());
         if (step instanceof LatchStep.Set set) {
             return change(step, set.id(), set.deadline(), path, session);
         } else if (step instanceof LatchStep.CountDown down) {
@@ -76,8 +79,8 @@ final class Latches {
     // ---- Watches ----
 
     private LatchState watch(LatchStep.Watch step, String path, Session session) {
-        Awaiting awaiting = new Awaiting(desk, step.client(), step.name());
-        long until = desk.ticker.nanos() + step.interest().toNanos();
+        Awaiting awaiting = new Awaiting(clientState, step.client(), step.name());
+        long until = clientState.ticker.nanos() + step.interest().toNanos();
         watched.put(awaiting, until);
         session.await(session.exists(path + "/x", awaiting), "latch");
         Read latch = read(path, session);
@@ -85,7 +88,7 @@ final class Latches {
             watched.remove(awaiting); // nobody awaits an open latch
             unwatch(step.name(), session);
         } else {
-            desk.wakeBy(until);
+            clientState.wakeBy(until);
         }
         return state(latch, Outcome.DONE);
     }
@@ -104,22 +107,22 @@ final class Latches {
         return next;
     }
 
-    /** Has the server forget a watch of ours, unless another client on this connection still awaits the latch. */
+    /** Makes the server forget one of our watches, unless another client on this connection still awaits the latch. */
     private void unwatch(String name, Session session) {
         if (watched.keySet().stream().noneMatch(other -> other.name().equals(name))) {
-            session.unwatch(desk.layout.latch(name) + "/x");
+            session.unwatch(clientState.layout.latch(name) + "/x");
         }
     }
 
     private LatchState state(Read latch, Outcome outcome) {
-        return new LatchState(latch.count, latch.count == 0 ? 0 : latch.generation, outcome, desk.time());
+        return new LatchState(latch.count, latch.count == 0 ? 0 : latch.generation, outcome, clientState.time());
     }
 
     private LatchState change(LatchStep step, ClaimId id, StoreTime deadline, String path, Session session) {
         session.settleFence();
         for (int i = 0; i < ATTEMPTS; i++) {
             Outcome known = done.of(id).orElse(null);
-            boolean isLate = known == null && deadline.isPast(desk.time());
+            boolean isLate = known == null && deadline.isPast(clientState.time());
             if (known != null || isLate) {
                 session.await(session.sync(), "latch");
                 return state(read(path, session), known == null ? Outcome.LATE : known);
@@ -133,7 +136,7 @@ final class Latches {
             }
             Read changed = changed(step, latch);
             if (changed == null) {
-                // What we saw must be true of now, not of a server that lags behind.
+                // What we saw must be true now, and not only on a server that lags.
                 session.await(session.sync(), "latch");
                 Read again = read(path, session);
                 if (again.version == latch.version && again.generation == latch.generation) {
@@ -170,11 +173,12 @@ final class Latches {
 
     private Reply write(
             LatchStep step, ClaimId id, StoreTime deadline, String path, Read latch, Read changed, Session session) {
-        long now = session.leaderTime().now(desk.ticker.nanos());
+        long now = session.leaderTime().now(clientState.ticker.nanos());
         Map<String, Long> steps = new LinkedHashMap<>(changed.steps);
         steps.values().removeIf(until -> until < now);
         steps.put(
-                id.toString(), now + Math.max(0, deadline.micros() - desk.time().micros()) / 1_000 + 1);
+                id.toString(),
+                now + Math.max(0, deadline.micros() - clientState.time().micros()) / 1_000 + 1);
         byte[] data = bytes(changed.count, steps);
         List<Op> ops = new ArrayList<>();
         ops.add(session.checkFence());
@@ -199,7 +203,7 @@ final class Latches {
             throw e;
         }
         if (reply.isOk() && changed.count == 0) {
-            // Nobody counts it down any more; a copy of this very step would find its id in our memory.
+            // Nobody counts it down any more; a copy of this very step would find its id in what we remember.
             session.delete(path, reply.stat(ops.size() - 1).getVersion());
         }
         return reply;

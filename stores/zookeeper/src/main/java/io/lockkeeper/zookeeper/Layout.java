@@ -8,12 +8,12 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
- * Where things are: {@code ROOT/n/BUCKET/NAME} a name in use, {@code ROOT/l/BUCKET/NAME} a latch, {@code ROOT/s} what
- * sessions have of their own.
+ * Where things are: {@code ROOT/n/BUCKET/NAME} a name in use, {@code ROOT/l/BUCKET/NAME} a latch, {@code ROOT/s} the
+ * nodes of sessions.
  *
- * <p>Of a name everything but ASCII letters, digits, {@code -} and {@code _} is written as {@code %XX} a byte, so that no
- * name has a slash, is {@code .} or {@code ..}, or means anything to ZooKeeper. Buckets keep listings small: an answer of
- * more than 1 MB would cost the connection.
+ * <p>Of a name everything but ASCII letters, digits, {@code -} and {@code _} is written as {@code %XX} per byte, so
+ * that no name has a slash, is {@code .} or {@code ..}, or means anything to ZooKeeper. Buckets keep listings small: an
+ * answer of more than 1 MB would cost the connection.
  */
 record Layout(String root) {
     private static final String PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -48,7 +48,7 @@ record Layout(String root) {
         return sessions() + "/" + Long.toHexString(session) + "-f";
     }
 
-    /** The node where others leave word for a session. */
+    /** The node where others leave messages for a session. */
     String mailbox(long session) {
         return sessions() + "/" + Long.toHexString(session) + "-m";
     }
@@ -71,7 +71,7 @@ record Layout(String root) {
         return s.toString();
     }
 
-    /** The name of which this is the node; empty when it is none of ours. */
+    /** The name of which this is the node; empty when it is not one of ours. */
     Optional<String> nameOf(String path) {
         String encoded = path.substring(path.lastIndexOf('/') + 1);
         if (!ENCODED.matcher(encoded).matches()) {

@@ -6,7 +6,7 @@ package io.lockkeeper.zookeeper;
  *
  * @param epoch which leader
  * @param millis what its clock showed
- * @param at our time when we were told, no earlier than that
+ * @param at our time when we learned it, no earlier than that
  */
 record LeaderTime(long epoch, long millis, long at) {
     static final LeaderTime NONE = new LeaderTime(-1, 0, 0);

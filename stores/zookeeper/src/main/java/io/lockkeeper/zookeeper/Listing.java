@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Who is at a name, in order. Places decide: those in front who do not conflict hold the name, from the moment on when
- * nobody who conflicts is before them.
+ * Who is at a name, in order. Places decide: those in front that do not conflict hold the name, from the moment when
+ * nobody that conflicts is before them.
  *
  * @param nodes the claims, first come first
  * @param orphans markers of holders that have gone without a release: the name is closed
@@ -30,8 +30,8 @@ record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
      * Puts children in order.
      *
      * @param changed the transaction in which they last changed
-     * @param czxids asks for the czxids of nodes whose sequence numbers tell nothing, by their names; a node that has gone
-     *     meanwhile is left out
+     * @param czxids asks for the czxids of nodes whose sequence numbers say nothing, by their names; a node that has
+     *     gone meanwhile is left out
      */
     static Listing of(Collection<String> children, long changed, Function<List<ClaimNode>, Map<String, Long>> czxids) {
         List<ClaimNode> nodes = new ArrayList<>(children.size());
@@ -69,7 +69,7 @@ record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
         return -1;
     }
 
-    /** The place of this very node; another of the same claim may be left of an earlier session. */
+    /** The place of this very node; another one of the same claim may be left over from an earlier session. */
     int indexOf(ClaimNode node) {
         for (int i = 0; i < nodes.size(); i++) {
             if (nodes.get(i).name().equals(node.name())) {
@@ -107,7 +107,7 @@ record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
         return permits;
     }
 
-    /** Whether a claim at this place, or at the end, has nobody before it who conflicts. */
+    /** Whether no claim before this place (which may be the end) conflicts with this one. */
     boolean isOpenTo(ClaimNode claim, int index) {
         return switch (claim.mode()) {
             case EXCLUSIVE -> index == 0;
@@ -116,7 +116,10 @@ record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
         };
     }
 
-    /** Whom a claim at this place, which is not let in, has to wait for: the nearest who conflicts, or any holder of permits. */
+    /**
+     * What a claim at this place, which is not granted, has to wait for: the nearest one that conflicts, or any holder
+     * of permits.
+     */
     List<ClaimNode> awaitedBy(ClaimNode claim, int index) {
         if (index == 0) {
             return List.of();
@@ -139,7 +142,7 @@ record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
         }
     }
 
-    /** Whether the end of {@code awaited}, the only one awaited, lets the claim at this place in at that very moment. */
+    /** Whether the end of {@code awaited}, the only one awaited, grants the claim at this place at that very moment. */
     boolean isNextAfter(ClaimNode awaited, ClaimNode claim, int index) {
         int at = nodes.indexOf(awaited);
         return at == 0

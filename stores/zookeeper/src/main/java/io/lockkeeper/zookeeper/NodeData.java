@@ -12,11 +12,11 @@ import java.util.Optional;
  * What a claim's node says.
  *
  * @param state how far it has come
- * @param lease the hold ends so many ms after this was written, unless it is {@code kept}
+ * @param lease the hold ends that many ms after this was written, unless it is {@code kept}
  * @param kept whether the hold goes on as long as its session
  * @param lockDelay how long the name stays closed if the session dies, in ms
  * @param recalled negative, or, while the hold is being broken, the lock-delay to keep after it, in ms
- * @param token the first token, where it is not that of the node's own czxid; else 0
+ * @param token the first token, where it is not that of the node's own czxid; otherwise 0
  * @param block how many tokens
  * @param since when it was granted, by the leader's clock in ms; 0 when that is when it was created
  * @param client for people
@@ -36,22 +36,22 @@ record NodeData(
     /** The format; a newer one is refused. */
     static final String VERSION = "1";
 
-    /** A grant's czxid is multiplied by this to make its first token: frozen for ever. */
+    /** A grant's czxid is multiplied by this to make its first token: frozen forever. */
     static final long TOKENS = 64;
 
     /** One token of the 64 is never in a block, so that there is always one for a downgrade. */
     static final int LONGEST_BLOCK = 63;
 
     enum State {
-        /** It waits, or is first in line and has not written so yet. */
+        /** It waits, or is first in line and has not yet written that it holds. */
         QUEUED,
-        /** Let in from the queue, not yet confirmed. */
+        /** Granted from the queue, not yet confirmed. */
         UNCONFIRMED,
         /** It holds the name. */
         GRANTED
     }
 
-    /** What the node of a new claim says; {@code kept} for one that is granted at once. */
+    /** What the node of a new claim says; {@code kept} for one that is granted immediately. */
     static NodeData of(Terms terms, State state, boolean kept) {
         return new NodeData(
                 state,
@@ -137,7 +137,7 @@ record NodeData(
                     Long.parseLong(parts[8]),
                     URLDecoder.decode(people[0], StandardCharsets.UTF_8),
                     URLDecoder.decode(people[1], StandardCharsets.UTF_8)));
-        } catch (IllegalArgumentException e) { // also of a number
+        } catch (IllegalArgumentException e) { // also thrown for a malformed number
             return Optional.empty();
         }
     }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the server answered.
  *
- * @param code OK, or what was wrong
- * @param failed of a transaction, the number of the step that failed; else -1
+ * @param code OK, or the error
+ * @param failed of a transaction, the number of the step that failed; otherwise -1
  */
 record Reply(Code code, int failed, String text, @Nullable Stat stat, List<String> children, List<OpResult> results) {
     static Reply of(int rc, byte @Nullable [] data, @Nullable Stat stat, List<String> children) {

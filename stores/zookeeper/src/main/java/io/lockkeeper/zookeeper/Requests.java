@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The requests of one session. Those of one connection are carried out in the order in which they are sent.
  *
- * <p><b>The event thread.</b> The client library hands all answers and events to one thread, and a user's callback may keep that
- * thread busy for as long as it likes, or make one of our steps on it. So while answers are known to be stuck there, and for
- * steps made on that very thread, requests go <em>directly</em>: one at a time, by the library's blocking calls, on a thread
- * of our own that ends when it is idle.
+ * <p><b>The event thread.</b> The client library hands all answers and events to one thread, and a user's callback may
+ * keep that thread busy for as long as it likes, or make one of our steps on it. So while answers are known to be stuck
+ * there, and for steps made on that very thread, requests go <em>directly</em>: one at a time, by the library's
+ * blocking calls, on our own thread, which ends when it is idle.
  */
 abstract class Requests {
     private static final long DIRECT_IDLE_SECONDS = 5;
@@ -67,13 +67,13 @@ abstract class Requests {
     }
 
     /**
-     * What every answer is told to.
+     * Called with every answer.
      *
      * @param agreed whether a quorum has agreed to it, if the ensemble has decided it at all
      */
     abstract void answered(Reply answer, long sent, boolean agreed);
 
-    /** Who may do what with the nodes that are made. */
+    /** The access rights of the nodes that are created. */
     abstract List<ACL> acl();
 
     /** A transaction, or, of reads alone, many reads in one request. */
@@ -120,12 +120,12 @@ abstract class Requests {
                 });
     }
 
-    /** Brings the server we talk to up to date with the leader, whoever that takes itself to be: it proves nothing. */
+    /** Brings the server we talk to up to date with what it takes for the leader: this proves nothing. */
     CompletableFuture<Reply> sync(String path) {
         return ask(
                 false,
                 reply -> zk.sync(path, (rc, p, ctx) -> reply.accept(Reply.of(rc, null)), null),
-                () -> blockingMulti(List.of(Op.check(path, -1)))); // there is no blocking one; this does it, too
+                () -> blockingMulti(List.of(Op.check(path, -1)))); // no blocking call exists
     }
 
     CompletableFuture<Reply> read(String path, @Nullable Watcher watcher) {
@@ -169,7 +169,7 @@ abstract class Requests {
                 });
     }
 
-    /** Has the server forget all watches of this connection for a node's data, or its coming. */
+    /** Makes the server forget all watches of this connection for a node's data, or its coming. */
     CompletableFuture<Reply> unwatch(String path) {
         return ask(
                 false,
@@ -207,7 +207,7 @@ abstract class Requests {
                 }
                 settle(reply, answer, sent, agreed);
             });
-        } catch (Throwable e) { // else answers would seem to be stuck for ever
+        } catch (Throwable e) { // otherwise answers would seem to be stuck forever
             if (!counted.getAndSet(true)) {
                 delivered.incrementAndGet();
             }
@@ -259,7 +259,7 @@ abstract class Requests {
     }
 
     /**
-     * Waits for an answer for as long as a step may take, whatever interrupts come; keeps the flag.
+     * Waits for an answer for as long as a step may take, regardless of interrupts; keeps the flag.
      *
      * @throws StoreUnavailableException when there is none, when the connection broke or when the session is over
      */
@@ -292,7 +292,9 @@ abstract class Requests {
         }
     }
 
-    /** Whether the ensemble has looked at the request: all else may come from a client or server that is cut off. */
+    /**
+     * Whether the ensemble has looked at the request: anything else may come from a client or server that is cut off.
+     */
     private static boolean isDecided(Reply answer) {
         return switch (answer.code()) {
             case OK, NONODE, NODEEXISTS, INVALIDACL, NOTEMPTY, BADVERSION, NOCHILDRENFOREPHEMERALS, NOWATCHER -> true;

@@ -21,16 +21,17 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * One session with the ensemble. A claim belongs to the session it was made in: when that has ended, nothing of it is ours any
- * more, whatever nodes are still to be seen.
+ * One session with the ensemble. A claim belongs to the session it was made in: when that has ended, the claim is no
+ * longer ours, even if its nodes can still be seen.
  *
- * <p>What was sent on a connection that broke may still be carried out later; so claims check the version of the session's
- * <em>fence</em>, a node of its own, and the version is raised before anything whose outcome is unknown is looked into.
+ * <p>What was sent on a connection that broke may still be carried out later; so claims check the version of the
+ * session's <em>fence</em>, its own node, and the version is raised before anything whose outcome is unknown is looked
+ * into.
  *
  * <p>How long the session lives for sure follows from {@link Contacts}: only what a quorum has agreed to counts.
  */
 final class Session extends Requests implements Liveness {
-    /** What is left of a session that has ended. */
+    /** The liveness of a session that has ended. */
     static final Liveness ENDED = new Liveness() {
         @Override
         public long expectedBy() {
@@ -72,8 +73,9 @@ final class Session extends Requests implements Liveness {
      *
      * @param patience how long an answer is waited for
      * @param notBefore the session began later than this
-     * @param isClosing whether the session is being ended on this side: it may live on for a moment, but nothing rests on it
-     * @param listener who is told that a node has changed that a claim of this session waits for
+     * @param isClosing whether the session is being ended on this side: it may live on for a moment, but nothing rests
+     *     on it
+     * @param listener notified when a node changes that a claim of this session waits for
      */
     Session(
             ZooKeeper zk,
@@ -113,7 +115,7 @@ final class Session extends Requests implements Liveness {
         return acl;
     }
 
-    /** Whether a hold with this lease is kept by its session, and no clock but its own client's ends it before. */
+    /** Whether a hold with this lease is kept by its session, and no clock but its own client's ends it earlier. */
     boolean keeps(Duration lease) {
         return lease.toNanos() > timeout;
     }
@@ -229,8 +231,8 @@ final class Session extends Requests implements Liveness {
     }
 
     /**
-     * Makes what the session has of its own. If nobody has said whose nodes are to be, they are the client's own; the server refuses
-     * that to a client that it does not know by name, whose nodes are everybody's.
+     * Creates the session's own nodes. If no access rights were given, the nodes belong to this client; the server
+     * refuses that to a client that has not authenticated, whose nodes are open to everybody.
      */
     void open() {
         boolean unsaid = acl.isEmpty();
@@ -248,7 +250,7 @@ final class Session extends Requests implements Liveness {
             }
             made = await(makeOwn(), "session");
         }
-        if (made.is(Code.NODEEXISTS)) { // of another store on this client, or one of both was deleted
+        if (made.is(Code.NODEEXISTS)) { // made by another store on this client, or one of the two was deleted
             await(create(layout.fence(id), new byte[0], CreateMode.EPHEMERAL), "session");
             await(create(layout.mailbox(id), new byte[0], CreateMode.EPHEMERAL), "session");
         } else if (!made.isOk()) {
@@ -263,7 +265,7 @@ final class Session extends Requests implements Liveness {
                 Op.create(layout.mailbox(id), new byte[0], acl, CreateMode.EPHEMERAL)));
     }
 
-    /** Makes a node that stays, and those above it. */
+    /** Creates a persistent node, and those above it. */
     void mkdirs(String path) {
         Reply made = await(create(path, new byte[0], CreateMode.PERSISTENT), "folder");
         if (made.is(Code.NONODE)) {

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The session that is current, opened when it is first needed and again after one has ended. One thread does all that
- * concerns it: it opens it, gives its signs of life, and ends it. Those who need a session wait for that thread's one search,
- * each for as long as its own step may take. What Curator says of the connection is a hint to look: such an event may be
- * late, and of an earlier session.
+ * concerns it: it opens it, gives its signs of life, and ends it. Callers that need a session wait for that thread's
+ * one search, each for as long as its own step may take. What Curator reports about the connection is only a hint to
+ * check: such an event may be late, and about an earlier session.
  */
 final class Sessions implements AutoCloseable {
     /** How long one look for a connection takes, and the pause after a failed sign of life. */
@@ -47,14 +47,14 @@ final class Sessions implements AutoCloseable {
     private volatile @Nullable Session opening;
     private volatile boolean closed;
 
-    /** What those wait for who need a session; guarded by this. */
+    /** What callers that need a session wait for; guarded by this. */
     private @Nullable CompletableFuture<Session> search;
 
     /** No session is older than this; far in the past when that is not known. Used by our thread alone. */
     private long notBefore;
 
     /**
-     * What is told of sessions, on the thread that keeps them: one session's end before the next one's beginning.
+     * Events of sessions, reported on the thread that keeps them: one session's end before the next one's beginning.
      *
      * @param changed see {@link Watches.Listener}
      * @param opened there is a new session, which is current
@@ -253,7 +253,7 @@ final class Sessions implements AutoCloseable {
             }
             if (!curator.blockUntilConnected((int) SLICE_MILLIS, TimeUnit.MILLISECONDS)) {
                 if (waiting.get() > 0 && !closed) {
-                    return; // each who waits knows how long
+                    return; // each caller has its own deadline
                 }
                 throw unreachable("", null);
             }
@@ -265,7 +265,7 @@ final class Sessions implements AutoCloseable {
                     zk, layout, acl, ticker, operationTimeout, notBefore, this::isClientClosed, events.changed);
             opening = session;
             session.open();
-            current = session; // first: those who hear of it look for it here
+            current = session; // first, because those that are notified look for it here
             events.opened.accept(session);
             found(wanted);
             wanted.complete(session);

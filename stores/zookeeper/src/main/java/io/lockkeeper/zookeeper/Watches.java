@@ -17,19 +17,21 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which claims of a session wait for which nodes. One watcher serves them all: however often a claim looks again, and however
- * many give up before the node changes, the connection keeps one watch per node and this map nobody who has gone.
+ * Which claims of a session wait for which nodes. One watcher serves them all: however often a claim looks again, and
+ * however many give up before the node changes, the connection keeps one watch per node and this map keeps no claim
+ * that has gone.
  *
- * <p><b>Disconnects.</b> On one connection a watch reports the first change of a node. After a reconnect it reports only how
- * the node is now: of one that was written and then deleted, the deletion. So each event says how many disconnects there
- * were before it. They are counted in the order of events: whoever had a watch when the connection broke is told so first.
+ * <p><b>Disconnects.</b> On one connection a watch reports the first change of a node. After a reconnect it reports
+ * only how the node is now: of one that was written and then deleted, the deletion. So each event says how many
+ * disconnects there were before it. They are counted in the order of events: a claim that had a watch when the
+ * connection broke is notified of that first.
  *
- * <p><b>Nodes of this session.</b> When a session ends, its nodes go one after the other, and those who waited in it may be told
- * before the client knows that it has ended. So each event of a node that has gone says whether a step of ours deleted it, and
- * waits for the answer to that step: it comes right behind.
+ * <p><b>Nodes of this session.</b> When a session ends, its nodes go one after the other, and those that waited in it
+ * may be notified before the client knows that it has ended. So each event of a node that has gone says whether one of
+ * our steps deleted it, and waits for the answer to that step, which follows immediately.
  */
 final class Watches implements Watcher {
-    /** Told whose node has changed. */
+    /** Notified when a node has changed. */
     interface Listener {
         /** A node that the entry waits for is not as it was. */
         void changed(Entry entry, Change change);
@@ -43,13 +45,13 @@ final class Watches implements Watcher {
      * @param disconnects how many there were before
      */
     record Change(@Nullable String deleted, boolean byUs, long disconnects) {
-        /** That there may be something to be seen. */
+        /** Something may have changed. */
         static final Change UNKNOWN = new Change(null, false, 0);
     }
 
     private final Map<String, Set<Entry>> waiting = new ConcurrentHashMap<>();
 
-    /** Nodes that a step of ours under way deletes, and whether it has. */
+    /** Nodes that one of our steps in progress deletes, and whether it has. */
     private final Map<String, CompletableFuture<Boolean>> deleting = new ConcurrentHashMap<>(0);
 
     private final Listener listener;
@@ -118,8 +120,8 @@ final class Watches implements Watcher {
     }
 
     /**
-     * Makes a step that deletes a node. To those who wait for the node its going is then a release, if the step is answered
-     * so.
+     * Makes a step that deletes a node. For those that wait for the node, its deletion is then a release, if the answer
+     * confirms the step.
      */
     CompletableFuture<Reply> delete(String path, Supplier<CompletableFuture<Reply>> step) {
         CompletableFuture<Boolean> done = new CompletableFuture<>();

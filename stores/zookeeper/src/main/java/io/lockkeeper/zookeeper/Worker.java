@@ -7,17 +7,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
-/** The thread that looks when something has changed that is waited for, and ends what nobody renews. */
+/** The thread that checks claims when a node that they wait for has changed, and ends what nobody renews. */
 final class Worker implements Runnable, AutoCloseable {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.zookeeper");
     private static final long RETRY = 200_000_000;
     private static final long IDLE = 60_000_000_000L;
 
-    private final Desk desk;
+    private final ClientState clientState;
     private final Sessions sessions;
-    private final Looking looking;
-    private final Ending ending;
-    private final Mail mail;
+    private final TurnCheck turnCheck;
+    private final ClaimRemoval claimRemoval;
+    private final SessionMailbox mailbox;
     private final Latches latches;
     private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
     private final Thread thread;
@@ -25,18 +25,18 @@ final class Worker implements Runnable, AutoCloseable {
     private volatile boolean closed;
 
     Worker(
-            Desk desk,
+            ClientState clientState,
             Sessions sessions,
-            Looking looking,
-            Ending ending,
-            Mail mail,
+            TurnCheck turnCheck,
+            ClaimRemoval claimRemoval,
+            SessionMailbox mailbox,
             Latches latches,
             ThreadFactory threads) {
-        this.desk = desk;
+        this.clientState = clientState;
         this.sessions = sessions;
-        this.looking = looking;
-        this.ending = ending;
-        this.mail = mail;
+        this.turnCheck = turnCheck;
+        this.claimRemoval = claimRemoval;
+        this.mailbox = mailbox;
         this.latches = latches;
         thread = threads.newThread(this);
         thread.setName("lockkeeper-zookeeper");
@@ -52,7 +52,7 @@ final class Worker implements Runnable, AutoCloseable {
         tasks.add(() -> {
             Session session = sessions.peek();
             if (session != null) {
-                looking.wake(entry, session, change);
+                turnCheck.wake(entry, session, change);
             }
         });
     }
@@ -61,12 +61,12 @@ final class Worker implements Runnable, AutoCloseable {
         tasks.add(() -> {
             Session session = sessions.peek();
             if (session != null) {
-                mail.readIfDue(session);
+                mailbox.readIfDue(session);
             }
         });
     }
 
-    /** Something is to be done at this time, or before. */
+    /** Wakes this thread at this time, or before. */
     void wakeBy(long at) {
         if (at < nextWake) {
             tasks.add(() -> {});
@@ -80,7 +80,8 @@ final class Worker implements Runnable, AutoCloseable {
                 pass();
             } catch (InterruptedException e) {
                 return; // closed
-            } catch (Throwable e) { // whatever it is: without this thread nobody would be woken or removed any more
+            } catch (Throwable e) { // whatever it is: without this thread no waiter would be woken and no claim removed
+                // any more
                 Failures.log("a look at the queue failed", e);
             }
         }
@@ -88,16 +89,16 @@ final class Worker implements Runnable, AutoCloseable {
 
     private void pass() throws InterruptedException {
         try {
-            long now = desk.ticker.nanos();
-            nextWake = Long.MAX_VALUE; // whatever comes while we look is looked at, too
+            long now = clientState.ticker.nanos();
+            nextWake = Long.MAX_VALUE; // whatever arrives during this pass is handled, too
             long next = Math.min(expireDue(now), latches.unwatchDue(now, sessions.peek()));
             nextWake = next;
-            Runnable task = tasks.poll(Math.max(0, next - desk.ticker.nanos()), TimeUnit.NANOSECONDS);
+            Runnable task = tasks.poll(Math.max(0, next - clientState.ticker.nanos()), TimeUnit.NANOSECONDS);
             for (; task != null && !closed; task = tasks.poll()) {
                 task.run();
             }
         } catch (StoreUnavailableException e) {
-            // Whoever waits looks again by itself; what is overdue we try again.
+            // Waiters check again by themselves; what is overdue we try again.
             LOG.log(Level.DEBUG, "ZooKeeper did not answer", e);
         }
     }
@@ -105,9 +106,9 @@ final class Worker implements Runnable, AutoCloseable {
     /** Ends what is overdue; answers when the next will be. */
     private long expireDue(long now) {
         long next = now + IDLE;
-        for (Entry entry : desk.entries.values()) {
+        for (Entry entry : clientState.entries.values()) {
             if (entry.removedAt() <= now && !expire(entry)) {
-                next = Math.min(next, desk.ticker.nanos() + RETRY);
+                next = Math.min(next, clientState.ticker.nanos() + RETRY);
             } else {
                 next = Math.min(next, Math.max(entry.removedAt(), now + 1_000_000));
             }
@@ -115,10 +116,10 @@ final class Worker implements Runnable, AutoCloseable {
         return next;
     }
 
-    /** What goes wrong with one is in the way of no other. */
+    /** A failure of one does not affect the others. */
     private boolean expire(Entry entry) {
         try {
-            return ending.expire(entry, sessions.peek());
+            return claimRemoval.expire(entry, sessions.peek());
         } catch (Throwable e) {
             Failures.log("a claim that was overdue could not be ended", e);
             return false;
@@ -132,7 +133,7 @@ final class Worker implements Runnable, AutoCloseable {
         join(thread);
     }
 
-    /** Waits for the end of a thread that has been told to end; keeps the interrupt flag. */
+    /** Waits for the end of a thread that was asked to end; keeps the interrupt flag. */
     static void join(Thread thread) {
         boolean interrupted = Thread.interrupted();
         try {

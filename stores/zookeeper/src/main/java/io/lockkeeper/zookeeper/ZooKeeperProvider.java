@@ -7,8 +7,9 @@ import io.lockkeeper.spi.StoreUrl;
 import java.util.Set;
 
 /**
- * Opens {@code zookeeper://[USER:SECRET@]HOST[:PORT],…[/CHROOT]}. Whoever has authenticated, by these credentials (digest) or as
- * ZooKeeper's own settings have it (SASL, TLS), owns the nodes that it makes, unless {@code acl=world} asks otherwise.
+ * Opens {@code zookeeper://[USER:SECRET@]HOST[:PORT],…[/CHROOT]}. A client that has authenticated, by these credentials
+ * (digest) or by ZooKeeper's own settings (SASL, TLS), owns the nodes that it creates, unless {@code acl=world} is
+ * given.
  */
 public final class ZooKeeperProvider implements StoreProvider {
     /** For {@link java.util.ServiceLoader}. */

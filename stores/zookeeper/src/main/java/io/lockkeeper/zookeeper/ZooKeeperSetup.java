@@ -19,7 +19,10 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link ZooKeeperProvider} does with Curator: apart from it, so that it can be loaded where there is none. */
+/**
+ * What {@link ZooKeeperProvider} does with Curator: in a separate class, so that the provider can be loaded where there
+ * is none.
+ */
 final class ZooKeeperSetup {
     private static final Set<String> PARAMETERS =
             Set.of("operationTimeout", "connectTimeout", "patience", "prefix", "session", "acl");
@@ -79,7 +82,7 @@ final class ZooKeeperSetup {
         closing.setDaemon(true);
         try {
             closing.start();
-        } catch (OutOfMemoryError e) { // there is no thread to be had: then here, and a little longer
+        } catch (OutOfMemoryError e) { // no thread can be started: then on this one, which takes a little longer
             curator.close();
             return;
         }

@@ -39,11 +39,11 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in Apache ZooKeeper. Curator keeps the connection; requests are made on its session directly, one attempt each, so that
- * no session is swapped beneath a step.
+ * Locks in Apache ZooKeeper. Curator keeps the connection; requests are made on its session directly, one attempt each,
+ * so that no session is swapped beneath a step.
  *
- * <p>{@link Entering} and {@link Looking} have the recipe, {@link Session} what is known of a session's life, {@link Names} lock-delays and
- * overdue holds.
+ * <p>{@link ClaimRecipe} and {@link TurnCheck} implement the recipe, {@link Session} what is known of a session's life,
+ * {@link NameNodes} finds overdue holds, {@link LockDelay} closed names.
  */
 public final class ZooKeeperStore implements LockStore {
     /** Tokens are czxids, which nobody can raise. */
@@ -55,14 +55,14 @@ public final class ZooKeeperStore implements LockStore {
 
     private static final Duration OPERATION_TIMEOUT = Duration.ofSeconds(1);
 
-    private final Desk desk;
+    private final ClientState clientState;
     private final Sessions sessions;
-    private final Ending ending;
-    private final Entering entering;
-    private final Renewing renewing;
-    private final Inspecting inspecting;
+    private final ClaimRemoval claimRemoval;
+    private final ClaimRecipe claimRecipe;
+    private final ZooKeeperRenewal renewal;
+    private final Inspection inspection;
     private final Latches latches;
-    private final Mail mail;
+    private final SessionMailbox mailbox;
     private final Worker worker;
     private final Consumer<@Nullable Session> onClose;
     private volatile @Nullable String id;
@@ -87,26 +87,28 @@ public final class ZooKeeperStore implements LockStore {
             Consumer<@Nullable Session> onClose,
             ThreadFactory threads) {
         Ticker ticker = Ticker.SYSTEM;
-        desk = new Desk(ticker, new Layout(root));
-        mail = new Mail(desk);
-        ending = new Ending(desk);
-        Looking looking = new Looking(desk, ending);
-        entering = new Entering(desk, ending, looking);
-        renewing = new Renewing(desk, ending, new Refreshing(desk, looking, ending), mail);
-        inspecting = new Inspecting(desk, mail);
-        latches = new Latches(desk);
+        clientState = new ClientState(ticker, new Layout(root));
+        mailbox = new SessionMailbox(clientState);
+        claimRemoval = new ClaimRemoval(clientState);
+        TurnCheck turnCheck = new TurnCheck(clientState, claimRemoval);
+        claimRecipe = new ClaimRecipe(clientState, claimRemoval, turnCheck);
+        renewal = new ZooKeeperRenewal(
+                clientState, claimRemoval, new QueueRefresh(clientState, turnCheck, claimRemoval), mailbox);
+        inspection = new Inspection(clientState, mailbox);
+        latches = new Latches(clientState);
         sessions = new Sessions(
                 curator,
-                desk.layout,
+                clientState.layout,
                 acl,
                 ticker,
                 operationTimeout.toNanos(),
                 sessionsNotBefore,
-                new Sessions.Events(desk::changed, session -> mail.open(), this::sessionEnded, this::reconnected),
+                new Sessions.Events(
+                        clientState::changed, session -> mailbox.open(), this::sessionEnded, this::reconnected),
                 threads);
-        worker = new Worker(desk, sessions, looking, ending, mail, latches, threads);
-        desk.worker(worker);
-        mail.onMail(worker::readMail);
+        worker = new Worker(clientState, sessions, turnCheck, claimRemoval, mailbox, latches, threads);
+        clientState.worker(worker);
+        mailbox.onMail(worker::readMail);
         this.onClose = onClose;
         try {
             sessions.start();
@@ -118,22 +120,22 @@ public final class ZooKeeperStore implements LockStore {
     }
 
     /**
-     * Keeps locks below {@code /lockkeeper} in the client's namespace. A client that has authenticated in any way owns the nodes
-     * that it makes; those of one that has not are everybody's. The client must have been started; it is not closed with the
-     * store.
+     * Keeps locks below {@code /lockkeeper} in the client's namespace. A client that has authenticated in any way owns
+     * the nodes that it makes; the nodes of a client that has not are open to everybody. The client must have been
+     * started; it is not closed with the store.
      */
     public static ZooKeeperStore of(CuratorFramework curator) {
         return of(curator, "/lockkeeper", List.of(), OPERATION_TIMEOUT);
     }
 
     /**
-     * As {@link #of(CuratorFramework)}, as it is told.
+     * As {@link #of(CuratorFramework)}, with the given settings.
      *
      * @param root the path below which everything is kept, in the client's namespace
      * @param acl who may do what with the nodes; when empty, as of {@link #of(CuratorFramework)}
      * @param operationTimeout how long a step may take
-     * @throws IllegalArgumentException when the root is no path, is {@code /} or is ZooKeeper's own, or the timeout is not 10 ms to
-     *     1 min
+     * @throws IllegalArgumentException when the root is no path, is {@code /} or is ZooKeeper's own, or the timeout is
+     *     not 10 ms to 1 min
      */
     public static ZooKeeperStore of(CuratorFramework curator, String root, List<ACL> acl, Duration operationTimeout) {
         if (curator.getState() != CuratorFrameworkState.STARTED) {
@@ -162,14 +164,14 @@ public final class ZooKeeperStore implements LockStore {
 
     private void sessionEnded(Session session, String why) {
         List<String> left = new ArrayList<>();
-        for (Entry entry : desk.entries.values()) {
+        for (Entry entry : clientState.entries.values()) {
             if (entry.session == session && entry.state != Entry.State.NEW) {
                 left.add(entry.path());
-                desk.drop(entry);
+                clientState.drop(entry);
             }
         }
         if (!left.isEmpty()) {
-            desk.tellAll(signals -> signals.sessionLost(why));
+            clientState.tellAll(signals -> signals.sessionLost(why));
         }
         if (session.zk.getState().isAlive()) {
             // To the server the session goes on, and with it what nobody holds or waits for any more.
@@ -182,8 +184,8 @@ public final class ZooKeeperStore implements LockStore {
     }
 
     private void reconnected() {
-        mail.open();
-        desk.tellAll(Signals::missed);
+        mailbox.open();
+        clientState.tellAll(Signals::missed);
     }
 
     @Override
@@ -191,7 +193,7 @@ public final class ZooKeeperStore implements LockStore {
         String known = id;
         if (known == null) {
             Session session = sessions.current();
-            String path = desk.layout.id();
+            String path = clientState.layout.id();
             byte[] fresh = UUID.randomUUID().toString().getBytes(StandardCharsets.UTF_8);
             session.await(session.create(path, fresh, CreateMode.PERSISTENT), "id");
             session.await(session.sync(), "id");
@@ -213,32 +215,32 @@ public final class ZooKeeperStore implements LockStore {
     @Override
     public StoreTime time(Object lane) {
         sessions.current();
-        return desk.time();
+        return clientState.time();
     }
 
     @Override
     public Answer claim(Claim claim) {
-        return entering.claim(claim, sessions);
+        return claimRecipe.claim(claim, sessions);
     }
 
     @Override
     public Renewal renew(Renewals batch) {
-        return renewing.renew(batch, sessions);
+        return renewal.renew(batch, sessions);
     }
 
     @Override
     public boolean release(Grant grant) {
-        return ending.end(grant.claim(), sessions);
+        return claimRemoval.end(grant.claim(), sessions);
     }
 
     @Override
     public Optional<Grant> downgrade(Grant grant) {
-        return ending.downgrade(grant, sessions);
+        return claimRemoval.downgrade(grant, sessions);
     }
 
     @Override
     public void withdraw(Claim claim) {
-        ending.end(claim, sessions);
+        claimRemoval.end(claim, sessions);
     }
 
     @Override
@@ -248,33 +250,33 @@ public final class ZooKeeperStore implements LockStore {
 
     @Override
     public Optional<LockInfo> inspect(String name) {
-        return inspecting.inspect(name, sessions.current());
+        return inspection.inspect(name, sessions.current());
     }
 
     @Override
     public List<LockInfo> list(String prefix, int limit) {
-        return inspecting.list(prefix, limit, sessions.current());
+        return inspection.list(prefix, limit, sessions.current());
     }
 
     @Override
     public boolean check(Sequencer sequencer) {
-        return inspecting.check(sequencer, sessions.current());
+        return inspection.check(sequencer, sessions.current());
     }
 
     @Override
     public boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
-        return inspecting.breakHold(name, token, lockDelay, now, sessions.current());
+        return inspection.breakHold(name, token, lockDelay, now, sessions.current());
     }
 
     @Override
     public Subscription listen(String client, Signals signals) {
-        desk.listen(client, signals);
-        return () -> desk.unlisten(client, signals);
+        clientState.listen(client, signals);
+        return () -> clientState.unlisten(client, signals);
     }
 
     @Override
     public Liveness liveness(Claim claim) {
-        Entry entry = desk.entries.get(claim.id());
+        Entry entry = clientState.entries.get(claim.id());
         Session session = entry == null ? null : entry.session;
         return session == null ? Session.ENDED : session;
     }

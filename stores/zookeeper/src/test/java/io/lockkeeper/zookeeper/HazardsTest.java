@@ -322,14 +322,14 @@ class HazardsTest {
                     Ticker.SYSTEM.nanos(),
                     () -> false,
                     (entry, change) -> {});
-            Names names = new Names(Ticker.SYSTEM);
+            NameNodes nameNodes = new NameNodes(Ticker.SYSTEM);
             String path = layout.name("renewed");
             String node = path + "/" + client.getChildren().forPath(path).get(0);
-            Names.Seen before = names.read(session, node).orElseThrow();
+            NameNodes.Seen before = nameNodes.read(session, node).orElseThrow();
             assertThat(lease.renew(Duration.ofMinutes(10))).isTrue();
-            names.evict(session, before, -1);
+            nameNodes.evict(session, before, -1);
             assertThat(client.checkExists().forPath(node)).isNotNull();
-            names.evict(session, names.read(session, node).orElseThrow(), -1);
+            nameNodes.evict(session, nameNodes.read(session, node).orElseThrow(), -1);
             assertThat(client.checkExists().forPath(node))
                     .as("this one can fail")
                     .isNull();

@@ -19,21 +19,21 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** Looking at names from outside, and breaking holds. */
-final class Inspecting {
+/** Inspects names from outside, and breaks holds. */
+final class Inspection {
     private static final int ATTEMPTS = 100;
 
-    private final Desk desk;
-    private final Mail mail;
+    private final ClientState clientState;
+    private final SessionMailbox mailbox;
     private final Damaged damaged = new Damaged();
 
-    Inspecting(Desk desk, Mail mail) {
-        this.desk = desk;
-        this.mail = mail;
+    Inspection(ClientState clientState, SessionMailbox mailbox) {
+        this.clientState = clientState;
+        this.mailbox = mailbox;
     }
 
     /** A holder, with what its node says. */
-    private record Holder(ClaimNode node, Names.Seen seen, long endsIn, long shown) {
+    private record Holder(ClaimNode node, NameNodes.Seen seen, long endsIn, long shown) {
         boolean covers(long token) {
             long first = seen.data().token(seen.stat().getCzxid());
             return token >= first && token - first < seen.data().block();
@@ -44,7 +44,7 @@ final class Inspecting {
         }
     }
 
-    private record View(Listing listing, List<Holder> holders, int overdue, long closedFor) {}
+    private record Snapshot(Listing listing, List<Holder> holders, int overdue, long closedFor) {}
 
     Optional<LockInfo> inspect(String name, Session session) {
         session.await(session.sync(), "look");
@@ -52,27 +52,27 @@ final class Inspecting {
     }
 
     private Optional<LockInfo> describe(String name, Session session) {
-        View view = view(desk.layout.name(name), session).orElse(null);
-        if (view == null) {
+        Snapshot snapshot = snapshot(clientState.layout.name(name), session).orElse(null);
+        if (snapshot == null) {
             return Optional.empty();
         }
-        List<ClaimNode> nodes = view.listing.nodes();
-        int waiters = nodes.size() - view.holders.size() - view.overdue;
-        if (view.holders.isEmpty() && waiters == 0 && view.closedFor <= 0) {
+        List<ClaimNode> nodes = snapshot.listing.nodes();
+        int waiters = nodes.size() - snapshot.holders.size() - snapshot.overdue;
+        if (snapshot.holders.isEmpty() && waiters == 0 && snapshot.closedFor <= 0) {
             return Optional.empty();
         }
-        ClaimNode first = !view.holders.isEmpty()
-                ? view.holders.get(view.holders.size() - 1).node
-                : waiters > 0 ? nodes.get(view.overdue) : null;
+        ClaimNode first = !snapshot.holders.isEmpty()
+                ? snapshot.holders.get(snapshot.holders.size() - 1).node
+                : waiters > 0 ? nodes.get(snapshot.overdue) : null;
         List<LockInfo.Hold> holds = new ArrayList<>();
-        for (Holder holder : view.holders) {
+        for (Holder holder : snapshot.holders) {
             NodeData data = holder.seen.data();
             holds.add(new LockInfo.Hold(
                     data.client(),
                     data.label(),
                     holder.token(),
                     holder.node.permits(),
-                    Instant.ofEpochMilli(Looking.since(holder.seen)),
+                    Instant.ofEpochMilli(TurnCheck.since(holder.seen)),
                     Duration.ofNanos(Math.max(1, holder.shown))));
         }
         return Optional.of(new LockInfo(
@@ -81,37 +81,39 @@ final class Inspecting {
                 first == null ? 0 : first.limit(),
                 holds,
                 waiters,
-                Duration.ofNanos(Math.max(0, view.closedFor))));
+                Duration.ofNanos(Math.max(0, snapshot.closedFor))));
     }
 
-    /** Who holds a name and who has overstayed; changes nothing but that it starts the time of a lock-delay. */
-    private Optional<View> view(String parent, Session session) {
-        Listing listing = desk.names.list(session, parent).orElse(null);
+    /**
+     * Who holds a name and whose lease has run out; changes nothing, except that it starts the time of a lock-delay.
+     */
+    private Optional<Snapshot> snapshot(String parent, Session session) {
+        Listing listing = clientState.nameNodes.list(session, parent).orElse(null);
         if (listing == null) {
             return Optional.empty();
         }
-        long closed = desk.names.closedFor(session, parent, listing);
+        long closed = clientState.lockDelay.closedFor(session, parent, listing);
         List<ClaimNode> front = listing.nodes().subList(0, listing.front());
-        Map<String, Names.Seen> read = new LinkedHashMap<>();
-        desk.names.readAll(session, parent, front).forEach(seen -> read.put(seen.path(), seen));
+        Map<String, NameNodes.Seen> read = new LinkedHashMap<>();
+        clientState.nameNodes.readAll(session, parent, front).forEach(seen -> read.put(seen.path(), seen));
         List<Holder> holders = new ArrayList<>();
         int overdue = 0;
         long closedAfter = closed;
         for (ClaimNode node : front) {
-            Names.Seen seen = read.get(parent + "/" + node.name());
+            NameNodes.Seen seen = read.get(parent + "/" + node.name());
             if (seen == null || (closed > 0 && seen.data().state() == NodeData.State.QUEUED)) {
                 continue;
             }
-            long left = desk.names.endsIn(session, seen);
+            long left = clientState.nameNodes.endsIn(session, seen);
             if (left <= 0) {
                 overdue++;
-                closedAfter = Math.max(closedAfter, left + Names.delayAfter(seen.data()) * 1_000_000);
+                closedAfter = Math.max(closedAfter, left + LockDelay.after(seen.data()) * 1_000_000);
             } else {
-                long lasts = left == Names.NEVER ? lasts(seen.data()) : left;
+                long lasts = left == NameNodes.NEVER ? lasts(seen.data()) : left;
                 holders.add(new Holder(node, seen, lasts, shown(session, seen, lasts)));
             }
         }
-        return Optional.of(new View(listing, holders, overdue, closedAfter));
+        return Optional.of(new Snapshot(listing, holders, overdue, closedAfter));
     }
 
     private static long lasts(NodeData data) {
@@ -119,24 +121,27 @@ final class Inspecting {
         return (data.state() == NodeData.State.GRANTED ? data.lease() : Math.min(first, data.lease())) * 1_000_000;
     }
 
-    /** What people are told: a hold that its session keeps has been renewed within a third of its lease, or is fixed. */
-    private long shown(Session session, Names.Seen seen, long lasts) {
-        return seen.data().kept() ? Math.max(desk.names.leftOf(session, seen), lasts / 3 * 2) : lasts;
+    /**
+     * The time that is displayed: a hold that its session keeps has been renewed within a third of its lease, or is
+     * fixed.
+     */
+    private long shown(Session session, NameNodes.Seen seen, long lasts) {
+        return seen.data().kept() ? Math.max(clientState.nameNodes.leftOf(session, seen), lasts / 3 * 2) : lasts;
     }
 
     List<LockInfo> list(String prefix, int limit, Session session) {
         session.await(session.sync(), "look");
-        Reply buckets = session.await(session.children(desk.layout.names()), "list");
+        Reply buckets = session.await(session.children(clientState.layout.names()), "list");
         Map<String, CompletableFuture<Reply>> listed = new LinkedHashMap<>();
         for (String bucket : buckets.children()) {
-            String path = desk.layout.names() + "/" + bucket;
+            String path = clientState.layout.names() + "/" + bucket;
             listed.put(path, session.children(path));
         }
         List<String> names = new ArrayList<>();
         listed.forEach((bucket, asked) -> {
             for (String child : session.await(asked, "list").children()) {
                 String path = bucket + "/" + child;
-                String name = desk.layout.nameOf(path).orElse(null);
+                String name = clientState.layout.nameOf(path).orElse(null);
                 if (name == null) {
                     damaged.skipped(path);
                 } else if (name.startsWith(prefix)) {
@@ -159,15 +164,15 @@ final class Inspecting {
             if (!Damaged.isCauseOf(e)) {
                 throw e;
             }
-            damaged.skipped(desk.layout.name(name));
+            damaged.skipped(clientState.layout.name(name));
             return Optional.empty();
         }
     }
 
     boolean check(Sequencer sequencer, Session session) {
         session.await(session.sync(), "check");
-        return view(desk.layout.name(sequencer.name()), session).stream()
-                .flatMap(view -> view.holders.stream())
+        return snapshot(clientState.layout.name(sequencer.name()), session).stream()
+                .flatMap(snapshot -> snapshot.holders.stream())
                 .filter(holder -> holder.covers(sequencer.token()))
                 .anyMatch(holder -> holder.node.mode() == sequencer.mode()
                         && !holder.seen.data().isRecalled());
@@ -177,10 +182,10 @@ final class Inspecting {
 
     boolean breakHold(String name, long token, Duration lockDelay, boolean now, Session session) {
         session.await(session.sync(), "break");
-        String parent = desk.layout.name(name);
+        String parent = clientState.layout.name(name);
         for (int i = 0; i < ATTEMPTS; i++) {
-            Holder holder = view(parent, session).stream()
-                    .flatMap(view -> view.holders.stream())
+            Holder holder = snapshot(parent, session).stream()
+                    .flatMap(snapshot -> snapshot.holders.stream())
                     .filter(h -> h.covers(token))
                     .findFirst()
                     .orElse(null);
@@ -203,7 +208,7 @@ final class Inspecting {
     }
 
     private List<Op> ops(Holder holder, String parent, long lockDelay, boolean now, Session session) {
-        Names.Seen seen = holder.seen;
+        NameNodes.Seen seen = holder.seen;
         long lease = NodeData.millis(Duration.ofNanos(holder.endsIn));
         NodeData recalled = seen.data().recalled(lockDelay, lease);
         long delay = recalled.recalled();
@@ -214,7 +219,7 @@ final class Inspecting {
         if (now) {
             ops.add(Op.delete(seen.path(), seen.stat().getVersion() + 1));
         }
-        byte[] text = now ? Names.closed(delay) : Names.armed(delay);
+        byte[] text = now ? LockDelay.closed(delay) : LockDelay.armed(delay);
         if (delay > 0) {
             ops.add(
                     hasMarker
@@ -223,7 +228,7 @@ final class Inspecting {
         } else if (hasMarker) {
             ops.add(Op.delete(marker, -1));
         }
-        @Nullable Op word = mail.word(session, seen.stat().getEphemeralOwner(), now ? 'L' : 'R', holder.node.id());
+        @Nullable Op word = mailbox.word(session, seen.stat().getEphemeralOwner(), now ? 'L' : 'R', holder.node.id());
         if (word != null) {
             ops.add(word);
         }

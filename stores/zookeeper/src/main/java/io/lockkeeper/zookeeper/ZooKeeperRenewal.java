@@ -19,33 +19,34 @@ import org.apache.zookeeper.OpResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How holds are kept. A hold whose lease is longer than the session says so in its node, as <em>kept</em>: its session keeps
- * it, and no clock but ours ends it before. A renewal only looks whether its node is still there, and as we wrote it, together
- * with the session's own nodes, in one request per some hundreds of holds. A hold with a shorter lease says by a write how long it
- * lasts. What is not renewed we end ourselves.
+ * Renews holds. A hold whose lease is longer than the session says so in its node, as <em>kept</em>: its session keeps
+ * it, and no clock but ours ends it earlier. A renewal only looks whether its node is still there, and as we wrote it,
+ * together with the session's own nodes, in one request per some hundreds of holds. A hold with a shorter lease says by
+ * a write how long it lasts. What is not renewed we end ourselves.
  */
-final class Renewing {
-    private final Desk desk;
-    private final Ending ending;
-    private final Refreshing refreshing;
-    private final Mail mail;
+final class ZooKeeperRenewal {
+    private final ClientState clientState;
+    private final ClaimRemoval claimRemoval;
+    private final QueueRefresh queueRefresh;
+    private final SessionMailbox mailbox;
 
-    Renewing(Desk desk, Ending ending, Refreshing refreshing, Mail mail) {
-        this.desk = desk;
-        this.ending = ending;
-        this.refreshing = refreshing;
-        this.mail = mail;
+    ZooKeeperRenewal(
+            ClientState clientState, ClaimRemoval claimRemoval, QueueRefresh queueRefresh, SessionMailbox mailbox) {
+        this.clientState = clientState;
+        this.claimRemoval = claimRemoval;
+        this.queueRefresh = queueRefresh;
+        this.mailbox = mailbox;
     }
 
     Renewal renew(Renewals batch, Sessions sessions) {
         if (batch.holds().stream().anyMatch(hold -> hold.raiseTo() > 0)) {
             throw new UnsupportedOperationException("tokens are ZooKeeper's own: no " + Guarantee.RAISES_TOKENS);
         }
-        long sent = desk.ticker.nanos();
+        long sent = clientState.ticker.nanos();
         Session session = sessions.current();
         List<Renewal.Outcome> holds = batch.holds().isEmpty() ? List.of() : renewHolds(batch.holds(), session, sent);
-        List<Answer> queued = batch.queued().isEmpty() ? List.of() : refreshing.refresh(batch.queued(), session);
-        return new Renewal(holds, queued, desk.time());
+        List<Answer> queued = batch.queued().isEmpty() ? List.of() : queueRefresh.refresh(batch.queued(), session);
+        return new Renewal(holds, queued, clientState.time());
     }
 
     private List<Renewal.Outcome> renewHolds(List<Renewals.Hold> batch, Session session, long sent) {
@@ -54,7 +55,7 @@ final class Renewing {
             write(hold, session, sent, unwritten);
         }
         Map<String, OpResult.GetDataResult> there = look(unwritten, session);
-        mail.readIfDue(session);
+        mailbox.readIfDue(session);
         List<Renewal.Outcome> outcomes = new ArrayList<>(batch.size());
         for (Renewals.Hold hold : batch) {
             outcomes.add(outcome(hold, session, sent, unwritten, there));
@@ -67,10 +68,10 @@ final class Renewing {
         if (nodes.isEmpty()) {
             return Map.of();
         }
-        List<String> own = List.of(desk.layout.fence(session.id), desk.layout.mailbox(session.id));
+        List<String> own = List.of(clientState.layout.fence(session.id), clientState.layout.mailbox(session.id));
         Set<String> all = new LinkedHashSet<>(own);
         all.addAll(nodes);
-        Map<String, OpResult.GetDataResult> there = Names.readMany(session, all);
+        Map<String, OpResult.GetDataResult> there = NameNodes.readMany(session, all);
         if (!there.keySet().containsAll(own)) {
             session.end();
             throw new StoreUnavailableException("the session has expired, or nodes of it were deleted", null);
@@ -86,7 +87,10 @@ final class Renewing {
         }
         entry.lock.lock();
         try {
-            if (entry.state != Entry.State.GRANTED || entry.recalled || isOver(entry) || !desk.settle(entry, session)) {
+            if (entry.state != Entry.State.GRANTED
+                    || entry.recalled
+                    || isOver(entry)
+                    || !clientState.settle(entry, session)) {
                 return;
             }
             long ends = Math.max(entry.endsAt, sent + hold.lease().toNanos());
@@ -102,7 +106,7 @@ final class Renewing {
             NodeData data = entry.data.as(NodeData.State.GRANTED, NodeData.millis(lasts), kept);
             if (data.lockDelay() > 0 && !entry.hasMarker) {
                 entry.pending = session.multi(List.of(
-                        Names.arm(session, entry.marker(), data.lockDelay()),
+                        LockDelay.arm(session, entry.marker(), data.lockDelay()),
                         Op.setData(entry.path(), data.bytes(), entry.version)));
                 entry.hasMarker = true;
             } else {
@@ -127,11 +131,11 @@ final class Renewing {
         entry.lock.lock();
         try {
             if (entry.state == Entry.State.GRANTED && isOver(entry)) {
-                ending.expire(entry, session);
+                claimRemoval.expire(entry, session);
             }
             CompletableFuture<Reply> written = entry.pending;
             if (entry.state == Entry.State.GRANTED && isGone(entry, session, looked, there)) {
-                desk.drop(entry);
+                clientState.drop(entry);
                 return new Renewal.Lost(entry.data.kept() ? Reason.BROKEN : Reason.EXPIRED);
             }
             if (entry.state != Entry.State.GRANTED) {
@@ -141,10 +145,10 @@ final class Renewing {
                 return new Renewal.Recalled();
             }
             if (written != null && !(written.isDone() && written.join().isOk())) {
-                // An earlier write of ours came first, or this one's outcome is not known: now the version is right.
+                // One of our earlier writes came first, or this one's outcome is not known: now the version is right.
                 throw new StoreUnavailableException("the renewal was not written", null);
             }
-            desk.endsAt(entry, Math.max(entry.endsAt, sent + hold.lease().toNanos()));
+            clientState.endsAt(entry, Math.max(entry.endsAt, sent + hold.lease().toNanos()));
             return new Renewal.Kept(Duration.ofNanos(entry.endsAt - sent));
         } finally {
             entry.lock.unlock();
@@ -152,30 +156,30 @@ final class Renewing {
     }
 
     private Renewal.Outcome lost(Renewals.Hold hold) {
-        return new Renewal.Lost(desk.wasBroken(hold.grant().claim().id()) ? Reason.BROKEN : Reason.EXPIRED);
+        return new Renewal.Lost(clientState.wasBroken(hold.grant().claim().id()) ? Reason.BROKEN : Reason.EXPIRED);
     }
 
     /**
-     * Whether somebody has deleted the hold's node; it has another if it was downgraded since we looked. If somebody has
-     * written to it, we learn here whether that was a break: word of it may have been lost.
+     * Whether somebody has deleted the hold's node; it has another if it was downgraded since we looked. If somebody
+     * has written to it, we learn here whether that was a break: the message about it may have been lost.
      */
     private boolean isGone(
             Entry entry, Session session, Set<String> looked, Map<String, OpResult.GetDataResult> there) {
-        if (!desk.settle(entry, session)) {
+        if (!clientState.settle(entry, session)) {
             return true;
         }
         String path = entry.path();
         OpResult.GetDataResult found = there.get(path);
         boolean isAsWritten = found != null && found.getStat().getVersion() == entry.version;
-        return looked.contains(path) && !isAsWritten && !desk.reread(entry, session);
+        return looked.contains(path) && !isAsWritten && !clientState.reread(entry, session);
     }
 
     private boolean isOver(Entry entry) {
-        return entry.endsAt <= desk.ticker.nanos();
+        return entry.endsAt <= clientState.ticker.nanos();
     }
 
     private @Nullable Entry held(Renewals.Hold hold, Session session) {
-        Entry entry = desk.entries.get(hold.grant().claim().id());
+        Entry entry = clientState.entries.get(hold.grant().claim().id());
         return entry != null && entry.isIn(session) ? entry : null;
     }
 }

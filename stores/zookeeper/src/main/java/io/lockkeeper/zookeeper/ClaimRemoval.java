@@ -19,24 +19,24 @@ import org.jspecify.annotations.Nullable;
  * How a claim ends: released, withdrawn, or by itself. Its node is deleted only in the version that we know, so that a
  * break is never overlooked; the name's own node goes in the same transaction if nobody else is there.
  */
-final class Ending {
+final class ClaimRemoval {
     private static final int ATTEMPTS = 100;
 
-    private final Desk desk;
+    private final ClientState clientState;
 
-    Ending(Desk desk) {
-        this.desk = desk;
+    ClaimRemoval(ClientState clientState) {
+        this.clientState = clientState;
     }
 
     /** See {@link io.lockkeeper.spi.LockStore#release} and {@link io.lockkeeper.spi.LockStore#withdraw}. */
     boolean end(Claim claim, Sessions sessions) {
-        Entry known = desk.entries.get(claim.id());
+        Entry known = clientState.entries.get(claim.id());
         if (known == null) {
             if (claim.stray()) {
-                desk.memory.keep(claim.id(), true, claim.deadline());
+                clientState.refusedIds.keep(claim.id(), true, claim.deadline());
             }
-            // Made by another client, or never: the id alone tells.
-            Entry other = new Entry(claim, desk.layout.name(claim.name()));
+            // Made by another client, or never: only the id identifies it.
+            Entry other = new Entry(claim, clientState.layout.name(claim.name()));
             Session session = sessions.current();
             session.sync(); // what another did before this must be seen
             return find(other, session, true) && remove(other, session, false);
@@ -56,7 +56,7 @@ final class Ending {
             } else if (known.isIn(session)) {
                 ended = remove(known, session, false);
             }
-            desk.drop(known);
+            clientState.drop(known);
             return ended;
         } finally {
             known.lock.unlock();
@@ -64,8 +64,8 @@ final class Ending {
     }
 
     /**
-     * Finds out what became of a claim whose outcome is unknown: raises the fence, so that no copy of it can be carried out any
-     * more, then looks. Should the connection break in between, a copy may have been on that one: once more.
+     * Finds out what became of a claim whose outcome is unknown: raises the fence, so that no copy of it can be carried
+     * out any more, then looks. If the connection breaks in between, a copy may have been on it, so this is repeated.
      */
     boolean resolve(Entry entry, Session session) {
         boolean found;
@@ -80,17 +80,20 @@ final class Ending {
     /**
      * Looks for the node of a claim.
      *
-     * @param anybodys whether it counts whoever made it; else only if this session did, and is removed if another did
+     * @param anybodys whether it counts no matter which session made it; otherwise only if this session did, and a node
+     *     made by another session is removed
      */
     boolean find(Entry entry, Session session, boolean anybodys) {
-        Listing listing = desk.names.list(session, entry.parent).orElse(null);
+        Listing listing = clientState.nameNodes.list(session, entry.parent).orElse(null);
         int index = listing == null ? -1 : listing.indexOf(entry.claim.id().toString());
         if (listing == null || index < 0) {
             return false;
         }
         ClaimNode node = listing.nodes().get(index);
-        Names.Seen seen =
-                desk.names.read(session, entry.parent + "/" + node.name()).orElse(null);
+        NameNodes.Seen seen = clientState
+                .nameNodes
+                .read(session, entry.parent + "/" + node.name())
+                .orElse(null);
         if (seen == null) {
             return false;
         }
@@ -98,7 +101,7 @@ final class Ending {
         entry.czxid = seen.stat().getCzxid();
         entry.version = seen.stat().getVersion();
         entry.data = seen.data();
-        entry.hasMarker = Names.delayAfter(seen.data()) > 0;
+        entry.hasMarker = LockDelay.after(seen.data()) > 0;
         entry.unknown = false;
         entry.session = session;
         boolean ours = seen.stat().getEphemeralOwner() == session.id;
@@ -108,11 +111,11 @@ final class Ending {
                 entry.state = held ? Entry.State.GRANTED : Entry.State.QUEUED;
                 Terms terms = entry.claim.terms();
                 // It was made no earlier than it was sent.
-                desk.endsAt(entry, entry.sent + (held ? terms.lease() : terms.patience()).toNanos());
+                clientState.endsAt(entry, entry.sent + (held ? terms.lease() : terms.patience()).toNanos());
             }
             return true;
         }
-        remove(entry, session, false); // left behind by a session that is no more
+        remove(entry, session, false); // left over from a session that has ended
         return false;
     }
 
@@ -120,37 +123,37 @@ final class Ending {
      * Deletes a claim's node and what belongs to it.
      *
      * @param overdue whether it ends by itself: then the name may stay closed
-     * @return false when it had gone
+     * @return false when it was already gone
      */
     boolean remove(Entry entry, Session session, boolean overdue) {
         // Where the answer to a downgrade is missing, another node may be in its place, or come into it.
-        if (entry.mayBeShared ? !resolve(entry, session) : !desk.settle(entry, session)) {
+        if (entry.mayBeShared ? !resolve(entry, session) : !clientState.settle(entry, session)) {
             return false;
         }
         entry.mayBeShared = false;
         for (int i = 0; i < ATTEMPTS; i++) {
             NodeData data = entry.data;
-            long delay = overdue ? Names.delayAfter(data) : Math.max(0, data.recalled());
-            boolean alone = delay == 0 && !desk.isBusy(entry.parent);
+            long delay = overdue ? LockDelay.after(data) : Math.max(0, data.recalled());
+            boolean alone = delay == 0 && !clientState.isBusy(entry.parent);
             List<Op> ops = ops(entry, delay, alone);
             Reply reply = session.await(session.watches.delete(entry.path(), () -> session.multi(ops)), "release");
             switch (reply.code()) {
                 case OK -> {
                     if (alone) {
-                        desk.idle(entry.parent);
+                        clientState.idle(entry.parent);
                     } else if (delay == 0) {
                         session.delete(entry.parent, -1); // if nobody else is there
                     }
                     return true;
                 }
-                case NOTEMPTY -> desk.busy(entry.parent);
+                case NOTEMPTY -> clientState.busy(entry.parent);
                 case BADVERSION -> {
-                    if (!desk.reread(entry, session)) {
+                    if (!clientState.reread(entry, session)) {
                         return false;
                     }
                 }
                 case NONODE -> {
-                    if (reply.failed() == 0 || !desk.reread(entry, session)) {
+                    if (reply.failed() == 0 || !clientState.reread(entry, session)) {
                         return false;
                     }
                 }
@@ -163,10 +166,10 @@ final class Ending {
     private static List<Op> ops(Entry entry, long delay, boolean alone) {
         List<Op> ops = new ArrayList<>(4);
         if (delay > 0) {
-            // The write tells those who watch the node that this is no release: they look again.
+            // The write tells those who watch the node that this is not a release: they check again.
             ops.add(Op.setData(entry.path(), entry.data.bytes(), entry.version));
             ops.add(Op.delete(entry.path(), entry.version + 1));
-            ops.add(Op.setData(entry.marker(), Names.closed(delay), -1));
+            ops.add(Op.setData(entry.marker(), LockDelay.closed(delay), -1));
         } else {
             ops.add(Op.delete(entry.path(), entry.version));
             if (entry.hasMarker) {
@@ -180,7 +183,7 @@ final class Ending {
     }
 
     /**
-     * Ends a claim whose time is over: a hold that was not renewed, or a place in the queue that nobody keeps.
+     * Ends a claim whose time is over: a hold that was not renewed, or a place in the queue that nobody refreshes.
      *
      * @return false when it could not be done now
      */
@@ -189,7 +192,7 @@ final class Ending {
             return false;
         }
         try {
-            if (entry.state == Entry.State.ENDED || entry.endsAt > desk.ticker.nanos()) {
+            if (entry.state == Entry.State.ENDED || entry.endsAt > clientState.ticker.nanos()) {
                 return true;
             }
             if (session == null) {
@@ -199,18 +202,18 @@ final class Ending {
                 if (resolve(entry, session)) {
                     remove(entry, session, false);
                 }
-                desk.drop(entry);
+                clientState.drop(entry);
                 return true;
             }
             boolean unconfirmed = entry.state == Entry.State.GRANTED && !entry.isConfirmed() && !entry.recalled;
             if (unconfirmed) {
-                // Nobody took the grant up: do not try the client's other claims one by one.
+                // Nobody took the grant up: do not grant the client's other claims one by one.
                 dropOthers(entry, session);
             }
             if (entry.isIn(session) && remove(entry, session, entry.state == Entry.State.GRANTED)) {
-                desk.lost(entry, entry.recalled ? Reason.BROKEN : Reason.EXPIRED);
+                clientState.lost(entry, entry.recalled ? Reason.BROKEN : Reason.EXPIRED);
             } else {
-                desk.drop(entry); // released by another, or evicted
+                clientState.drop(entry); // released by another, or evicted
             }
             return true;
         } catch (StoreUnavailableException e) {
@@ -221,15 +224,15 @@ final class Ending {
     }
 
     private void dropOthers(Entry entry, Session session) {
-        for (Entry other : desk.entries.values()) {
+        for (Entry other : clientState.entries.values()) {
             if (other.parent.equals(entry.parent)
                     && other.state == Entry.State.QUEUED
                     && other.claim.id().client().equals(entry.claim.id().client())
-                    && other.lock.tryLock()) { // else somebody just asks for it, so it is not forgotten
+                    && other.lock.tryLock()) { // otherwise somebody is asking for it right now, so it is not forgotten
                 try {
                     if (other.state == Entry.State.QUEUED && other.isIn(session)) {
                         remove(other, session, false);
-                        desk.drop(other);
+                        clientState.drop(other);
                     }
                 } finally {
                     other.lock.unlock();
@@ -240,17 +243,17 @@ final class Ending {
 
     /** See {@link io.lockkeeper.spi.LockStore#downgrade}. */
     Optional<Grant> downgrade(Grant grant, Sessions sessions) {
-        Entry entry = desk.entries.get(grant.claim().id());
+        Entry entry = clientState.entries.get(grant.claim().id());
         if (entry == null) {
             return Optional.empty();
         }
         entry.lock.lock();
         try {
             Session session = sessions.current();
-            if (entry.state != Entry.State.GRANTED || !entry.isIn(session) || !desk.settle(entry, session)) {
+            if (entry.state != Entry.State.GRANTED || !entry.isIn(session) || !clientState.settle(entry, session)) {
                 return Optional.empty();
             }
-            if (entry.endsAt <= desk.ticker.nanos() || entry.recalled) {
+            if (entry.endsAt <= clientState.ticker.nanos() || entry.recalled) {
                 return Optional.empty();
             }
             if (!share(entry, grant, session)) {
@@ -263,7 +266,10 @@ final class Ending {
         }
     }
 
-    /** Puts a shared node in the very place of the exclusive one; if that was done before, looks whether it is still there. */
+    /**
+     * Puts a shared node in the very place of the exclusive one; if that was done before, checks whether it is still
+     * there.
+     */
     private boolean share(Entry entry, Grant grant, Session session) {
         if (entry.theNode().mode() == Mode.SHARED) {
             Op isThere = Op.check(entry.path(), entry.version);
@@ -275,7 +281,7 @@ final class Ending {
             return reply.isOk() || isShared(entry, session);
         }
         String name = entry.theNode().downgraded(entry.czxid);
-        long left = NodeData.millis(java.time.Duration.ofNanos(entry.endsAt - desk.ticker.nanos()));
+        long left = NodeData.millis(java.time.Duration.ofNanos(entry.endsAt - clientState.ticker.nanos()));
         NodeData data = entry.data
                 .as(entry.data.state(), left, entry.data.kept())
                 .withTokens(grant.token() + 1, Math.max(1, grant.block() - 1), entry.data.since());

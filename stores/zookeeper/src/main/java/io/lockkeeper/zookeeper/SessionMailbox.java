@@ -12,16 +12,17 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Word that others leave for a session: which of its holds is being broken ({@code R}) or was ended at once ({@code L}). One
- * node a session, so that a client needs one watch and not one a hold; it is written in the transaction that breaks the hold.
+ * Messages that others leave for a session: which of its holds is being broken ({@code R}) or was ended immediately
+ * ({@code L}). There is one node per session, so that a client needs one watch and not one per hold; it is written in
+ * the transaction that breaks the hold.
  */
-final class Mail {
-    /** When more than this has come, the box is emptied. */
+final class SessionMailbox {
+    /** When the text is longer than this, the mailbox is emptied. */
     private static final int EMPTIED_AT = 4_000;
 
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.zookeeper");
 
-    private final Desk desk;
+    private final ClientState clientState;
     private final AtomicBoolean complained = new AtomicBoolean();
 
     /** What was read last; guarded by this. */
@@ -35,9 +36,9 @@ final class Mail {
         }
     };
 
-    /** A box as it was read: every word is one line, and one write. */
+    /** A mailbox as it was read: every message is one line, and one write. */
     private record Read(long session, int version, String text) {
-        /** Whether this is what the box said before, and as many lines more as there were writes. */
+        /** Whether this is what the mailbox said before, plus as many lines as there were writes. */
         boolean follows(Read before) {
             Read known = before.session == session ? before : new Read(session, 0, "");
             return text.startsWith(known.text)
@@ -45,16 +46,16 @@ final class Mail {
         }
     }
 
-    Mail(Desk desk) {
-        this.desk = desk;
+    SessionMailbox(ClientState clientState) {
+        this.clientState = clientState;
     }
 
-    /** Who is to call {@link #readIfDue} when something has come. */
+    /** The action that causes a call of {@link #readIfDue} when something has arrived. */
     void onMail(Runnable action) {
         notice = action;
     }
 
-    /** To be read in any case: the session is new, or events may have been missed. */
+    /** Requests a read in any case: the session is new, or events may have been missed. */
     void open() {
         due = true;
         notice.run();
@@ -67,7 +68,7 @@ final class Mail {
         due = false;
         boolean done = false;
         try {
-            Reply reply = session.await(session.read(desk.layout.mailbox(session.id), watcher), "mail");
+            Reply reply = session.await(session.read(clientState.layout.mailbox(session.id), watcher), "mail");
             if (reply.isOk()) {
                 read(session, new Read(session.id, reply.theStat().getVersion(), reply.text()));
             }
@@ -79,7 +80,7 @@ final class Mail {
         }
     }
 
-    /** All lines are read each time: it is no harm to be told of the same twice. */
+    /** All lines are read each time: it does no harm to process a message twice. */
     private void read(Session session, Read box) {
         boolean isOurs = true;
         for (String line : box.text.split("\n", -1)) {
@@ -95,20 +96,20 @@ final class Mail {
             }
         }
         if (isNew && box.text.length() > EMPTIED_AT) {
-            session.write(desk.layout.mailbox(session.id), new byte[0], box.version);
+            session.write(clientState.layout.mailbox(session.id), new byte[0], box.version);
         }
         if (isNew && !(isOurs && follows)) {
             if (!isOurs && !complained.getAndSet(true)) {
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "text that is not Lockkeeper''s was written to {0}; it is skipped, and not reported again",
-                        desk.layout.mailbox(session.id));
+                        clientState.layout.mailbox(session.id));
             }
-            desk.tellAll(Signals::missed); // word of a break may have been overwritten
+            clientState.tellAll(Signals::missed); // a message about a break may have been overwritten
         }
     }
 
-    /** Takes note of a line; false when it is none of ours. */
+    /** Processes a line; false when it is not one of ours. */
     private boolean told(String line) {
         boolean recalled = line.startsWith("R ");
         if (!recalled && !line.startsWith("L ")) {
@@ -125,7 +126,7 @@ final class Mail {
     }
 
     private void told(ClaimId id, boolean recalled) {
-        Entry entry = desk.entries.get(id);
+        Entry entry = clientState.entries.get(id);
         if (entry == null) {
             return;
         }
@@ -139,21 +140,21 @@ final class Mail {
                 entry.recalled = true;
                 entry.toldRecall = true;
                 if (first) {
-                    desk.tell(id.client(), s -> s.recalled(id));
+                    clientState.tell(id.client(), s -> s.recalled(id));
                 }
             } else {
                 entry.state = Entry.State.GRANTED;
-                desk.lost(entry, Reason.BROKEN);
+                clientState.lost(entry, Reason.BROKEN);
             }
         } finally {
             entry.lock.unlock();
         }
     }
 
-    /** Leaves word for the session that owns a hold; null when it has no box any more. */
+    /** The operation that leaves a message for the session that owns a hold; null when it has no mailbox any more. */
     @Nullable
     Op word(Session session, long owner, char what, String id) {
-        String box = desk.layout.mailbox(owner);
+        String box = clientState.layout.mailbox(owner);
         Reply reply = session.await(session.read(box, null), "mail");
         if (!reply.isOk()) {
             return null;

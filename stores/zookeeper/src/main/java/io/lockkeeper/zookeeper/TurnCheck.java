@@ -17,54 +17,60 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a claim that has a node finds out whether it is its turn: a listing says who is before it, and it watches the nearest who
- * conflicts. It is let in when nobody is left, by what the listing says or by that one's going, and by nothing else.
+ * How a claim that has a node finds out whether it is its turn: a listing says who is before it, and it watches the
+ * nearest one that conflicts. It is granted when nobody is left before it, according to a listing or by the deletion of
+ * that node, and by nothing else.
  */
-final class Looking {
-    /** How long after the one before it a waiter looks whether the name has opened. */
+final class TurnCheck {
+    /** How long after the waiter before it a waiter checks whether the name has opened. */
     private static final long BETWEEN_LOOKS = 100_000_000;
 
-    /** Steps of others can make us start again, but not for ever. */
+    /** Steps of others can make us start again, but not forever. */
     private static final int ATTEMPTS = 100;
 
-    private final Desk desk;
-    private final Ending ending;
+    private final ClientState clientState;
+    private final ClaimRemoval claimRemoval;
 
-    Looking(Desk desk, Ending ending) {
-        this.desk = desk;
-        this.ending = ending;
+    TurnCheck(ClientState clientState, ClaimRemoval claimRemoval) {
+        this.clientState = clientState;
+        this.claimRemoval = claimRemoval;
     }
 
     Answer conflict(ClaimNode other) {
         String use = other.mode() == Mode.PERMITS ? "a semaphore of " + other.limit() : "a lock";
-        return desk.refused(Answer.Why.CONFLICT, use);
+        return clientState.refused(Answer.Why.CONFLICT, use);
     }
 
     Answer busy(Session session, String parent, Listing listing, long closed) {
         if (listing.nodes().isEmpty()) {
-            return desk.refused(Answer.Why.BUSY, closed > 0 ? "closed by a lock-delay" : "awaited by others");
+            return clientState.refused(Answer.Why.BUSY, closed > 0 ? "closed by a lock-delay" : "awaited by others");
         }
-        String detail = desk.names.readAll(session, parent, listing.nodes().subList(0, 1)).stream()
+        String detail = clientState
+                .nameNodes
+                .readAll(session, parent, listing.nodes().subList(0, 1))
+                .stream()
                 .findFirst()
                 .map(seen -> "held by " + seen.data().client() + " for "
-                        + Math.max(0, (session.leaderTime().now(desk.ticker.nanos()) - since(seen)) / 1_000) + " s")
+                        + Math.max(0, (session.leaderTime().now(clientState.ticker.nanos()) - since(seen)) / 1_000)
+                        + " s")
                 .orElse("awaited by others");
-        return desk.refused(Answer.Why.BUSY, detail);
+        return clientState.refused(Answer.Why.BUSY, detail);
     }
 
-    static long since(Names.Seen seen) {
+    static long since(NameNodes.Seen seen) {
         return seen.data().since() == 0 ? seen.stat().getCtime() : seen.data().since();
     }
 
     /**
-     * Looks where a claim stands whose node was made just now, by a listing that was asked for behind it: a grant needs no
-     * confirmation, and a claim that would not wait, or uses the name in another way than those before it, goes again.
+     * Finds the place of a claim whose node was created just now, by a listing that was requested right after it: a
+     * grant needs no confirmation, and a claim that would not wait, or uses the name in another way than those before
+     * it, is removed again.
      */
     Answer enter(Entry entry, Session session, CompletableFuture<Reply> asked) {
         return look(entry, session, true, () -> listed(entry, session, asked));
     }
 
-    /** Looks where a claim that has a node stands, and watches whom it waits for. */
+    /** Finds the place of a claim that has a node, and watches what it waits for. */
     Answer look(Entry entry, Session session) {
         return look(entry, session, () -> list(entry, session));
     }
@@ -83,23 +89,23 @@ final class Looking {
     }
 
     private Listing listed(Entry entry, Session session, CompletableFuture<Reply> asked) {
-        return desk.names.listed(session, entry.parent, asked).orElse(Listing.EMPTY);
+        return clientState.nameNodes.listed(session, entry.parent, asked).orElse(Listing.EMPTY);
     }
 
     private Answer look(Entry entry, Session session, boolean entering, Supplier<Listing> first) {
-        if (!desk.settle(entry, session)) {
-            desk.drop(entry);
-            return desk.refused(Answer.Why.GONE, "");
+        if (!clientState.settle(entry, session)) {
+            clientState.drop(entry);
+            return clientState.refused(Answer.Why.GONE, "");
         }
         for (int i = 0; i < ATTEMPTS; i++) {
             Listing listing = i == 0 ? first.get() : list(entry, session);
             int index = listing.indexOf(entry.theNode());
             if (index < 0) {
-                desk.drop(entry);
-                return desk.refused(Answer.Why.GONE, "");
+                clientState.drop(entry);
+                return clientState.refused(Answer.Why.GONE, "");
             }
             if (entry.state == Entry.State.GRANTED) {
-                return desk.granted(entry);
+                return clientState.granted(entry);
             }
             Answer decided = decide(entry, session, entering, listing, index);
             if (decided != null) {
@@ -114,41 +120,41 @@ final class Looking {
         Terms terms = entry.claim.terms();
         ClaimNode first = listing.nodes().get(0);
         if (entering && index > 0 && !first.agreesWith(terms.mode(), terms.limit())) {
-            ending.remove(entry, session, false);
-            desk.forget(entry);
+            claimRemoval.remove(entry, session, false);
+            clientState.forget(entry);
             return conflict(first);
         }
-        long closed = desk.names.closedFor(session, entry.parent, listing);
+        long closed = clientState.lockDelay.closedFor(session, entry.parent, listing);
         if (closed <= 0 && listing.isOpenTo(entry.theNode(), index)) {
-            letIn(entry, session, entering);
-            return desk.granted(entry);
+            grant(entry, session, entering);
+            return clientState.granted(entry);
         }
         if (!terms.queue()) {
             Answer busy = busy(session, entry.parent, listing, closed);
-            ending.remove(entry, session, false);
-            desk.forget(entry);
+            claimRemoval.remove(entry, session, false);
+            clientState.forget(entry);
             return busy;
         }
-        List<Names.Seen> holders = watch(entry, session, listing, index).orElse(null);
+        List<NameNodes.Seen> holders = watch(entry, session, listing, index).orElse(null);
         if (holders == null && !entering) {
             return null;
         }
         entry.ahead = ahead(session, entry.parent, listing, index, closed);
         entry.closed = closed > 0;
         if (holders == null) {
-            // It was put behind another, and others have seen it there: so it is told, as all who wait are.
+            // It joined behind another claim, and others have seen it there: so it is notified later, like all waiters.
             entry.listed = 0;
-            desk.lookLater(entry);
-            return queued(entry, Names.NEVER);
+            clientState.lookLater(entry);
+            return queued(entry, NameNodes.NEVER);
         }
         entry.listed = listing.changed();
-        Names.Front front = desk.names.evictOverdue(session, holders);
+        NameNodes.Front front = clientState.nameNodes.evictOverdue(session, holders);
         return front.evicted() ? null : queued(entry, closed > 0 ? closed : front.nextEnd());
     }
 
     /**
-     * Takes note of a new listing for a claim that waits, and for whose turn it still waits for the very nodes that it
-     * watches; false when there is more to find out.
+     * Applies a new listing to a waiting claim that still waits for exactly the nodes that it watches; false when there
+     * is more to find out.
      */
     boolean waitsOn(Entry entry, Listing listing) {
         int index = listing.indexOf(entry.theNode());
@@ -160,16 +166,16 @@ final class Looking {
             return false;
         }
         entry.ahead = index - Math.min(index, listing.front());
-        entry.front = paths(entry, Names.front(listing));
+        entry.front = paths(entry, NameNodes.front(listing));
         entry.listed = listing.changed();
         return true;
     }
 
-    /** That the claim has to wait, behind as many as were found when it was last looked at. */
+    /** The answer that the claim has to wait, behind as many as were found at the last check. */
     Answer queued(Entry entry, long opens) {
         long slow = entry.claim.terms().patience().toNanos() / 3;
         long wait = Math.min(slow, Math.max(0, opens) + entry.ahead * BETWEEN_LOOKS);
-        return new Answer.Queued(entry.ahead, Duration.ofNanos(wait), desk.time());
+        return new Answer.Queued(entry.ahead, Duration.ofNanos(wait), clientState.time());
     }
 
     /** How many wait before the claim at this place. */
@@ -178,25 +184,28 @@ final class Looking {
         if (closed <= 0) {
             return index - front;
         }
-        long holders = desk.names.readAll(session, parent, listing.nodes().subList(0, front)).stream()
+        long holders = clientState
+                .nameNodes
+                .readAll(session, parent, listing.nodes().subList(0, front))
+                .stream()
                 .filter(seen -> seen.data().state() != NodeData.State.QUEUED)
                 .count();
         return index - (int) holders;
     }
 
     /**
-     * Watches whom the claim waits for, and reads who is in front, at once; empty when one that is awaited has gone. Nodes
-     * that this client watches already are not read again, but for one that is awaited alone: what that says decides
-     * whether its going is the grant.
+     * Watches what the claim waits for, and reads the front, at the same time; empty when one that is awaited has gone.
+     * Nodes that this client watches already are not read again, except one that is the only one awaited: its data
+     * decides whether its deletion is the grant.
      */
-    private Optional<List<Names.Seen>> watch(Entry entry, Session session, Listing listing, int index) {
+    private Optional<List<NameNodes.Seen>> watch(Entry entry, Session session, Listing listing, int index) {
         List<ClaimNode> awaited = listing.awaitedBy(entry.theNode(), index);
         List<String> paths = paths(entry, awaited);
-        entry.front = paths(entry, Names.front(listing));
+        entry.front = paths(entry, NameNodes.front(listing));
         entry.lastBefore = null;
         entry.lastBeforeSince = session.watches.disconnects();
         List<String> unwatched = session.watches.await(entry, paths);
-        Map<String, Names.Seen> seen = new LinkedHashMap<>();
+        Map<String, NameNodes.Seen> seen = new LinkedHashMap<>();
         try {
             if (!read(entry, session, paths.size() == 1 ? paths : unwatched, seen)) {
                 return Optional.empty();
@@ -206,7 +215,7 @@ final class Looking {
             session.watches.await(entry, List.of());
             throw e;
         }
-        Names.Seen last = paths.size() == 1 ? seen.get(paths.get(0)) : null;
+        NameNodes.Seen last = paths.size() == 1 ? seen.get(paths.get(0)) : null;
         if (last != null
                 && last.data().lockDelay() == 0
                 && listing.isNextAfter(awaited.get(0), entry.theNode(), index)) {
@@ -222,14 +231,14 @@ final class Looking {
     }
 
     /** Reads nodes with a watch, and the front without; false when one of those to be watched has gone. */
-    private boolean read(Entry entry, Session session, List<String> watched, Map<String, Names.Seen> seen) {
+    private boolean read(Entry entry, Session session, List<String> watched, Map<String, NameNodes.Seen> seen) {
         Map<String, CompletableFuture<Reply>> reads = new LinkedHashMap<>();
         watched.forEach(path -> reads.put(path, session.read(path, session.watches)));
         List<String> others =
                 entry.front.stream().filter(path -> !reads.containsKey(path)).toList();
         boolean isThere = true;
         for (Map.Entry<String, CompletableFuture<Reply>> read : reads.entrySet()) {
-            Optional<Names.Seen> found = Names.seen(session, read.getKey(), read.getValue());
+            Optional<NameNodes.Seen> found = NameNodes.seen(session, read.getKey(), read.getValue());
             found.ifPresent(s -> seen.put(read.getKey(), s));
             if (found.isEmpty()) {
                 session.watches.gone(read.getKey(), entry);
@@ -237,15 +246,15 @@ final class Looking {
             }
         }
         if (isThere) {
-            Names.readMany(session, others).forEach((path, found) -> seen.put(path, Names.seen(path, found)));
+            NameNodes.readMany(session, others).forEach((path, found) -> seen.put(path, NameNodes.seen(path, found)));
         }
         return isThere;
     }
 
     /** It is the claim's turn. */
-    void letIn(Entry entry, Session session, boolean confirmed) {
+    void grant(Entry entry, Session session, boolean confirmed) {
         Terms terms = entry.claim.terms();
-        long now = desk.ticker.nanos();
+        long now = clientState.ticker.nanos();
         long since = session.leaderTime().now(now);
         NodeData data = entry.data
                 .as(
@@ -254,30 +263,31 @@ final class Looking {
                         confirmed && session.keeps(terms.lease()))
                 .withTokens(entry.data.token(), entry.data.block(), since);
         if (confirmed) {
-            // Whoever inspects the name from now on sees a hold.
+            // Anyone who inspects the name from now on sees a hold.
             List<Op> ops = new ArrayList<>(2);
             if (data.lockDelay() > 0) {
-                ops.add(Names.arm(session, entry.marker(), data.lockDelay()));
+                ops.add(LockDelay.arm(session, entry.marker(), data.lockDelay()));
             }
             ops.add(Op.setData(entry.path(), data.bytes(), entry.version));
             entry.hasMarker = data.lockDelay() > 0;
             entry.pending = session.multi(ops);
-            if (!desk.settle(entry, session)) {
-                throw new StoreUnavailableException("the claim has gone while it was let in", null);
+            if (!clientState.settle(entry, session)) {
+                throw new StoreUnavailableException("the claim was deleted while it was being granted", null);
             }
         } else if (terms.mode() != Mode.EXCLUSIVE) {
-            // Told to those who look or wait behind us; nobody needs to wait for it.
+            // For those that inspect the name or wait behind us; there is no need to wait for the answer.
             entry.pending = session.write(entry.path(), data.bytes(), entry.version);
         }
         entry.data = data;
         entry.state = Entry.State.GRANTED;
-        desk.endsAt(entry, now + (confirmed ? terms.lease() : terms.firstLease()).toNanos());
+        clientState.endsAt(entry, now + (confirmed ? terms.lease() : terms.firstLease()).toNanos());
     }
 
     /**
-     * One that we wait for has changed, or gone; tells if that lets us in. Its going is the grant only on the connection on
-     * which it was read: after a disconnect it may have been written before it was deleted, and a listing decides. And a node
-     * of our own session may go because the session ends, and our claim's node with it: then only a release of ours is a grant.
+     * A node that we wait for has changed, or gone; notifies the client if that grants the claim. Its deletion is the
+     * grant only on the connection on which it was read: after a disconnect it may have been written before it was
+     * deleted, and a listing decides. And a node of our own session may go because the session ends, and our claim's
+     * node with it: so there only our own release is a grant.
      */
     void wake(Entry entry, Session session, Watches.Change change) {
         entry.lock.lock();
@@ -285,8 +295,8 @@ final class Looking {
             if (entry.state != Entry.State.QUEUED || !entry.isIn(session)) {
                 return;
             }
-            if (entry.endsAt <= desk.ticker.nanos()) {
-                return; // nobody waits any more: it goes soon
+            if (entry.endsAt <= clientState.ticker.nanos()) {
+                return; // nobody waits any more: it is removed soon
             }
             String deleted = change.deleted();
             boolean isGrant = deleted != null
@@ -294,13 +304,13 @@ final class Looking {
                     && change.disconnects() == entry.lastBeforeSince
                     && (change.byUs() || !entry.lastBeforeIsOurs);
             if (isGrant) {
-                letIn(entry, session, false);
+                grant(entry, session, false);
             } else {
                 look(entry, session);
             }
             if (entry.state == Entry.State.GRANTED) {
-                Answer.Granted granted = desk.granted(entry);
-                desk.tell(entry.claim.id().client(), s -> s.granted(entry.claim.id(), granted));
+                Answer.Granted granted = clientState.granted(entry);
+                clientState.tell(entry.claim.id().client(), s -> s.granted(entry.claim.id(), granted));
             }
         } finally {
             entry.lock.unlock();

@@ -12,29 +12,31 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What the server knows of a name: who is there, until when it is closed, and who has overstayed.
+ * What the server knows of a name: who is there, and whose lease has run out.
  *
- * <p><b>Lock-delay.</b> A confirmed hold that asks for one has a <em>marker</em> beside its node, made and removed with it in one
- * transaction. The marker does not go with the session: one without its node closes the name. It is <em>armed</em>
- * ({@code A}) until somebody finds it so and starts the time ({@code C}).
- *
- * <p><b>Leases.</b> A node says how long after it was last written its hold lasts, by the leader's clock. Who has overstayed is
- * deleted, if nothing has been written since. By another leader's clock the time is counted by ours, from when we first saw it.
+ * <p><b>Leases.</b> A node says how long after it was last written its hold lasts, by the leader's clock. A node whose
+ * lease has run out is deleted, if nothing has been written since. If another leader's clock stamped it, the time is
+ * counted by our clock, from when we first saw the node.
  */
-final class Names {
+final class NameNodes {
     private static final int SEEN_AT_MOST = 1_000;
 
-    /** So many holders in front are looked at for overdue ones; where readers hold by the hundred, the awaited one is enough. */
+    /**
+     * This many holders in front are checked for overdue ones; where hundreds of readers hold, the awaited one is
+     * enough.
+     */
     private static final int LOOKED_AT = 16;
 
-    /** Nodes that are read in one request: with the longest names, and their data, less than half of what it may be. */
+    /**
+     * Nodes that are read in one request: with the longest names, and their data, less than half of the largest request
+     * allowed.
+     */
     private static final int READ_TOGETHER = 250;
 
     static final long NEVER = Long.MAX_VALUE / 4;
@@ -52,7 +54,7 @@ final class Names {
     /** A node as it was read. */
     record Seen(String path, NodeData data, Stat stat) {}
 
-    Names(Ticker ticker) {
+    NameNodes(Ticker ticker) {
         this.ticker = ticker;
     }
 
@@ -110,7 +112,7 @@ final class Names {
         return new Seen(path, data, found.getStat());
     }
 
-    /** Reads any nodes, in one request per some hundreds of them; those that are not there are left out. */
+    /** Reads any nodes, in one request per a few hundred of them; missing ones are left out. */
     static Map<String, OpResult.GetDataResult> readMany(Session session, Collection<String> paths) {
         List<String> all = List.copyOf(new LinkedHashSet<>(paths));
         List<CompletableFuture<Reply>> asked = new ArrayList<>();
@@ -133,7 +135,10 @@ final class Names {
 
     // ---- Leases ----
 
-    /** In how many nanoseconds a hold has overstayed; not positive when it has, {@link #NEVER} when only its session ends it. */
+    /**
+     * In how many nanoseconds a hold's lease runs out; not positive when it has, {@link #NEVER} when only its session
+     * ends it.
+     */
     long endsIn(Session session, Seen seen) {
         NodeData data = seen.data();
         if (!data.isRecalled() && (data.kept() || data.state() != NodeData.State.GRANTED)) {
@@ -142,13 +147,13 @@ final class Names {
         return leftOf(session, seen);
     }
 
-    /** What is left of the lease that a hold's node says, by the leader's clock; a hold that is kept goes on for longer. */
+    /** What is left of the lease that a hold's node states, by the leader's clock; a hold that is kept lasts longer. */
     long leftOf(Session session, Seen seen) {
         return left(session, seen.path(), seen.stat(), seen.data().lease());
     }
 
-    /** What is left of so many ms since a node was last written. */
-    private long left(Session session, String path, Stat stat, long millis) {
+    /** What is left of that many ms since a node was last written. */
+    long left(Session session, String path, Stat stat, long millis) {
         LeaderTime leader = session.leaderTime();
         if (leader.isOf(stat.getMzxid())) {
             return (stat.getMtime() + millis - leader.now(ticker.nanos())) * 1_000_000;
@@ -160,23 +165,17 @@ final class Names {
         }
     }
 
-    /** How long the name stays closed after a hold that ends by itself, in ms. */
-    static long delayAfter(NodeData data) {
-        if (data.isRecalled()) {
-            return data.recalled();
-        }
-        return data.state() == NodeData.State.GRANTED ? data.lockDelay() : 0;
-    }
-
-    /** What the front of the queue has come to: whether somebody was evicted, and when the next one will have overstayed. */
+    /**
+     * The result of checking the front of the queue: whether a holder was evicted, and when the next lease runs out.
+     */
     record Front(boolean evicted, long nextEnd) {}
 
-    /** The holders that are looked at for overdue ones. */
+    /** The holders that are checked for overdue ones. */
     static List<ClaimNode> front(Listing listing) {
         return listing.nodes().subList(0, Math.min(LOOKED_AT, listing.front()));
     }
 
-    /** Evicts those of the holders that have overstayed. */
+    /** Evicts those of the holders whose leases have run out. */
     Front evictOverdue(Session session, List<Seen> holders) {
         boolean evicted = false;
         long next = NEVER;
@@ -192,21 +191,21 @@ final class Names {
         return new Front(evicted, next);
     }
 
-    /** Ends a hold that has overstayed, unless it has been written since. */
+    /** Ends a hold whose lease has run out, unless it has been written since. */
     void evict(Session session, Seen seen, long left) {
         String parent = Layout.parent(seen.path());
         int version = seen.stat().getVersion();
-        long delay = delayAfter(seen.data());
+        long delay = LockDelay.after(seen.data());
         String marker = markerOf(seen.path());
         List<Op> ops = new ArrayList<>();
         if (delay == 0) {
             ops.add(Op.delete(seen.path(), version));
         } else {
-            // The write tells those who watch the node that this is no release: they look again.
+            // The write tells those who watch the node that this is not a release: they check again.
             ops.add(Op.setData(seen.path(), seen.data().bytes(), version));
             ops.add(Op.delete(seen.path(), version + 1));
             long more = delay + left / 1_000_000;
-            ops.add(more > 0 ? Op.setData(marker, closed(more), -1) : Op.delete(marker, -1));
+            ops.add(more > 0 ? Op.setData(marker, LockDelay.closed(more), -1) : Op.delete(marker, -1));
         }
         Reply reply = session.await(session.multi(ops), "eviction");
         if (reply.is(Code.NONODE) && reply.failed() == ops.size() - 1 && delay > 0) {
@@ -221,52 +220,5 @@ final class Names {
                 .orElseThrow()
                 .id();
         return parent + "/" + Listing.MARKER + id;
-    }
-
-    // ---- Lock-delay ----
-
-    static byte[] armed(long delay) {
-        return ("A " + delay).getBytes(StandardCharsets.UTF_8);
-    }
-
-    static byte[] closed(long delay) {
-        return ("C " + delay).getBytes(StandardCharsets.UTF_8);
-    }
-
-    static Op arm(Session session, String marker, long delay) {
-        return Op.create(marker, armed(delay), session.acl(), CreateMode.PERSISTENT);
-    }
-
-    /** For how many nanoseconds the name stays closed; starts the time of those who were not seen to go. */
-    long closedFor(Session session, String parent, Listing listing) {
-        long longest = 0;
-        for (String orphan : listing.orphans()) {
-            longest = Math.max(longest, closedFor(session, parent + "/" + orphan));
-        }
-        return longest;
-    }
-
-    private long closedFor(Session session, String marker) {
-        for (; ; ) {
-            Reply reply = session.await(session.read(marker, null), "lock-delay");
-            if (!reply.isOk()) {
-                return 0;
-            }
-            String text = reply.text();
-            if (!text.matches("[AC] \\d{1,18}")) {
-                throw Damaged.unreadable(marker);
-            }
-            long delay = Long.parseLong(text.substring(2));
-            int version = reply.theStat().getVersion();
-            if (text.startsWith("C")) {
-                long left = left(session, marker, reply.theStat(), delay);
-                if (left <= 0) {
-                    session.delete(marker, version);
-                    session.delete(Layout.parent(marker), -1); // if it is empty now
-                }
-                return left;
-            }
-            session.await(session.write(marker, closed(delay), version), "lock-delay");
-        }
     }
 }

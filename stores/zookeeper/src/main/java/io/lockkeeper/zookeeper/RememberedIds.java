@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Ids that must not be carried out again, and what became of them, until their deadline has passed. Every copy of a step that
- * this client makes comes by here; what is on the wire is fenced off by its session.
+ * Ids of steps that must not be carried out again, each with a value to remember, until their deadlines have passed.
+ * Every copy of a step that this client makes passes through here; what is on the wire is fenced off by its session.
  */
-final class Memory<T> {
+final class RememberedIds<T> {
     private static final int SWEEP_AFTER = 256;
 
     private record Kept<T>(T what, StoreTime until) {}
@@ -21,7 +21,7 @@ final class Memory<T> {
     private final Supplier<StoreTime> clock;
     private int untilSweep = SWEEP_AFTER;
 
-    Memory(Supplier<StoreTime> clock) {
+    RememberedIds(Supplier<StoreTime> clock) {
         this.clock = clock;
     }
 

@@ -17,36 +17,37 @@ import org.apache.zookeeper.Op;
 /**
  * How a claim gets in.
  *
- * <p>A name that nobody uses has no node. So one transaction that creates the name's node and the claim's below it succeeds
- * exactly when nobody is there: an uncontended claim is granted in one trip. Else the claim's node is put at the end of
- * those that are there, and one listing, sent behind it on the same connection, says whom it has to wait for: it watches
- * the nearest who conflicts, and looks again when that one goes, or takes its going for the grant where nobody else can
- * have come between.
+ * <p>A name that nobody uses has no node. So one transaction that creates the name's node and the claim's below it
+ * succeeds exactly when nobody is there: an uncontended claim is granted in one round trip. Otherwise the claim's node
+ * is put at the end of those that are there, and one listing, sent right after it on the same connection, says whom it
+ * has to wait for: it watches the nearest one that conflicts, and looks again when that one goes, or takes its going
+ * for the grant where nobody else can have come between.
  *
- * <p>Every transaction that makes a claim checks the session's fence and is made in that session. A grant is read off a node that
- * this session made, in this session: a node of an earlier one is nobody's to us.
+ * <p>Every transaction that makes a claim checks the session's fence and is made in that session. A grant is read off a
+ * node that this session made, in this session: a node of an earlier session does not count.
  */
-final class Entering {
+final class ClaimRecipe {
     private static final byte[] NAME_DATA = NodeData.VERSION.getBytes(StandardCharsets.UTF_8);
 
-    /** Steps of others can make us start again, but not for ever. */
+    /** Steps of others can make us start again, but not forever. */
     private static final int ATTEMPTS = 100;
 
-    private final Desk desk;
-    private final Ending ending;
-    private final Looking looking;
+    private final ClientState clientState;
+    private final ClaimRemoval claimRemoval;
+    private final TurnCheck turnCheck;
 
-    Entering(Desk desk, Ending ending, Looking looking) {
-        this.desk = desk;
-        this.ending = ending;
-        this.looking = looking;
+    ClaimRecipe(ClientState clientState, ClaimRemoval claimRemoval, TurnCheck turnCheck) {
+        this.clientState = clientState;
+        this.claimRemoval = claimRemoval;
+        this.turnCheck = turnCheck;
     }
 
     /** See {@link io.lockkeeper.spi.LockStore#claim}. */
     Answer claim(Claim claim, Sessions sessions) {
         Entry entry;
         do {
-            entry = desk.entries.computeIfAbsent(claim.id(), id -> new Entry(claim, desk.layout.name(claim.name())));
+            entry = clientState.entries.computeIfAbsent(
+                    claim.id(), id -> new Entry(claim, clientState.layout.name(claim.name())));
             entry.lock.lock();
             if (entry.state == Entry.State.ENDED) {
                 entry.lock.unlock();
@@ -57,7 +58,7 @@ final class Entering {
             return entry.state == Entry.State.NEW ? first(entry, sessions) : again(entry, sessions.current());
         } finally {
             if (entry.state == Entry.State.NEW && !entry.unknown) {
-                desk.forget(entry);
+                clientState.forget(entry);
             }
             entry.lock.unlock();
         }
@@ -66,45 +67,45 @@ final class Entering {
     private Answer first(Entry entry, Sessions sessions) {
         Claim claim = entry.claim;
         if (!entry.unknown) {
-            if (desk.memory.of(claim.id()).isPresent()) {
-                return desk.refused(Answer.Why.GONE, "");
+            if (clientState.refusedIds.of(claim.id()).isPresent()) {
+                return clientState.refused(Answer.Why.GONE, "");
             }
-            if (claim.deadline().isPast(desk.time())) {
-                return desk.refused(Answer.Why.LATE, "");
+            if (claim.deadline().isPast(clientState.time())) {
+                return clientState.refused(Answer.Why.LATE, "");
             }
         }
         Session session = sessions.current();
         if (entry.unknown) {
-            if (ending.resolve(entry, session)) {
+            if (claimRemoval.resolve(entry, session)) {
                 return again(entry, session);
             }
-            if (claim.deadline().isPast(desk.time())) {
-                return desk.refused(Answer.Why.LATE, "");
+            if (claim.deadline().isPast(clientState.time())) {
+                return clientState.refused(Answer.Why.LATE, "");
             }
         }
         entry.session = session;
         if (entry.reserved.get() == 0) {
-            desk.reserve(entry);
+            clientState.reserve(entry);
         }
         return enter(entry, session);
     }
 
-    /** Where a claim stands that has been made. */
+    /** Where a claim that has already been made stands. */
     private Answer again(Entry entry, Session session) {
         if (!entry.isIn(session)) {
-            desk.drop(entry);
-            return desk.refused(Answer.Why.GONE, "");
+            clientState.drop(entry);
+            return clientState.refused(Answer.Why.GONE, "");
         }
-        return looking.look(entry, session);
+        return turnCheck.look(entry, session);
     }
 
     private Answer enter(Entry entry, Session session) {
-        boolean alone = !desk.isBusy(entry.parent);
+        boolean alone = !clientState.isBusy(entry.parent);
         for (int i = 0; i < ATTEMPTS; i++) {
             if (alone) {
                 Reply reply = alone(entry, session);
                 if (reply.isOk()) {
-                    return desk.granted(entry, entry.sent);
+                    return clientState.granted(entry, entry.sent);
                 }
                 alone = !putRight(reply, entry, session);
             } else {
@@ -120,7 +121,7 @@ final class Entering {
                 Reply reply = outcome(entry, session, joined);
                 if (reply.isOk()) {
                     queued(entry, reply);
-                    return looking.enter(entry, session, listed);
+                    return turnCheck.enter(entry, session, listed);
                 }
                 alone = !putRight(reply, entry, session);
             }
@@ -137,7 +138,7 @@ final class Entering {
         ops.add(Op.create(entry.parent, NAME_DATA, session.acl(), CreateMode.CONTAINER));
         ops.add(create(entry, data, session));
         if (data.lockDelay() > 0) {
-            ops.add(Names.arm(session, entry.marker(), data.lockDelay()));
+            ops.add(LockDelay.arm(session, entry.marker(), data.lockDelay()));
         }
         ops.add(Op.setData(entry.parent, NAME_DATA, -1)); // tells the transaction's number and time
         Reply reply = outcome(entry, session, send(entry, session, ops));
@@ -146,12 +147,12 @@ final class Entering {
             entry.hasMarker = data.lockDelay() > 0;
             entry.data = data;
             entry.state = Entry.State.GRANTED;
-            desk.endsAt(entry, entry.sent + terms.lease().toNanos());
+            clientState.endsAt(entry, entry.sent + terms.lease().toNanos());
         }
         return reply;
     }
 
-    /** What puts the claim behind those that are there. */
+    /** The operations that put the claim at the end of the queue. */
     private static List<Op> join(Entry entry, Session session) {
         NodeData data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED, false);
         return List.of(session.checkFence(), create(entry, data, session), Op.setData(entry.parent, NAME_DATA, -1));
@@ -161,7 +162,7 @@ final class Entering {
         made(entry, reply, 1);
         entry.data = NodeData.of(entry.claim.terms(), NodeData.State.QUEUED, false);
         entry.state = Entry.State.QUEUED;
-        desk.endsAt(entry, entry.sent + entry.claim.terms().patience().toNanos());
+        clientState.endsAt(entry, entry.sent + entry.claim.terms().patience().toNanos());
     }
 
     private static Op create(Entry entry, NodeData data, Session session) {
@@ -171,7 +172,7 @@ final class Entering {
 
     private CompletableFuture<Reply> send(Entry entry, Session session, List<Op> ops) {
         entry.unknown = true;
-        entry.sent = desk.ticker.nanos();
+        entry.sent = clientState.ticker.nanos();
         boolean sent = false;
         try {
             CompletableFuture<Reply> reply = session.multi(ops);
@@ -184,9 +185,10 @@ final class Entering {
         }
     }
 
-    /** Whoever made the claim withdraws it; should that fail, too, we look for it then. */
+    /** The client that made the claim withdraws it; if that fails, too, we look for it then. */
     private void lookForItLater(Entry entry) {
-        desk.endsAt(entry, desk.ticker.nanos() + entry.claim.terms().lease().toNanos());
+        clientState.endsAt(
+                entry, clientState.ticker.nanos() + entry.claim.terms().lease().toNanos());
     }
 
     private Reply outcome(Entry entry, Session session, CompletableFuture<Reply> sent) {
@@ -212,23 +214,23 @@ final class Entering {
         entry.version = 0;
     }
 
-    /** Makes the next attempt possible; true when it should be made behind others. */
+    /** Makes the next attempt possible; true when the claim should join the queue. */
     private boolean putRight(Reply reply, Entry entry, Session session) {
         if (reply.is(Code.NODEEXISTS)) {
-            desk.busy(entry.parent);
+            clientState.busy(entry.parent);
             return true;
         }
         if (reply.is(Code.BADVERSION)) {
             session.readFence();
-            return desk.isBusy(entry.parent);
+            return clientState.isBusy(entry.parent);
         }
         if (reply.is(Code.NONODE)) {
             if (reply.failed() == 0) {
                 session.end();
                 throw new StoreUnavailableException("the session has expired", null);
             }
-            if (desk.isBusy(entry.parent)) {
-                desk.idle(entry.parent); // its last user has just gone
+            if (clientState.isBusy(entry.parent)) {
+                clientState.idle(entry.parent); // its last user has just gone
             } else {
                 session.mkdirs(Layout.parent(entry.parent));
             }
@@ -237,29 +239,29 @@ final class Entering {
         throw Failures.of(reply.code(), "claim");
     }
 
-    /** The answer to a claim that would not wait and cannot be let in; empty when it may be tried. */
+    /** The answer to a claim that would not wait and cannot be granted; empty when it may be tried. */
     private Optional<Answer> tried(Entry entry, Session session) {
         Terms terms = entry.claim.terms();
         ClaimNode asked =
                 ClaimNode.parse(ClaimNode.prefix(entry.claim.id(), terms)).orElseThrow();
         session.sync(); // what was released before this must not be in the way
         for (int i = 0; i < ATTEMPTS; i++) {
-            Optional<Listing> found = desk.names.list(session, entry.parent);
+            Optional<Listing> found = clientState.nameNodes.list(session, entry.parent);
             if (found.isEmpty()) {
                 return Optional.empty();
             }
             Listing listing = found.get();
-            List<Names.Seen> front = desk.names.readAll(session, entry.parent, Names.front(listing));
-            if (desk.names.evictOverdue(session, front).evicted()) {
+            List<NameNodes.Seen> front = clientState.nameNodes.readAll(session, entry.parent, NameNodes.front(listing));
+            if (clientState.nameNodes.evictOverdue(session, front).evicted()) {
                 continue;
             }
             if (!listing.nodes().isEmpty() && !listing.nodes().get(0).agreesWith(terms.mode(), terms.limit())) {
-                return Optional.of(looking.conflict(listing.nodes().get(0)));
+                return Optional.of(turnCheck.conflict(listing.nodes().get(0)));
             }
-            long closed = desk.names.closedFor(session, entry.parent, listing);
+            long closed = clientState.lockDelay.closedFor(session, entry.parent, listing);
             boolean open =
                     closed <= 0 && listing.isOpenTo(asked, listing.nodes().size());
-            return open ? Optional.empty() : Optional.of(looking.busy(session, entry.parent, listing, closed));
+            return open ? Optional.empty() : Optional.of(turnCheck.busy(session, entry.parent, listing, closed));
         }
         return Optional.empty();
     }

@@ -21,15 +21,15 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** What this client has in the store, who listens, and what all steps need. */
-final class Desk {
+/** What this client has in the store, its listeners, and what all steps need. */
+final class ClientState {
     /** The same for all stores of this JVM, which can then be compared. */
     private static final long EPOCH_MICROS = System.currentTimeMillis() * 1_000 - Ticker.SYSTEM.nanos() / 1_000;
 
-    /** More names than these are not remembered to be in use by others. */
+    /** No more names than these are remembered as in use by others. */
     private static final int BUSY_AT_MOST = 10_000;
 
-    /** The server's default limit of a message is 1 MiB; the rest is for what else the session has. */
+    /** The server's default limit of a message is 1 MiB; the rest is left for the session's other data. */
     static final long MOST_RESERVED = 750_000;
 
     /** What a path takes beside the name's and the claim's own text. */
@@ -37,8 +37,9 @@ final class Desk {
 
     final Ticker ticker;
     final Layout layout;
-    final Names names;
-    final Memory<Boolean> memory = new Memory<>(this::time);
+    final NameNodes nameNodes;
+    final LockDelay lockDelay;
+    final RememberedIds<Boolean> refusedIds = new RememberedIds<>(this::time);
     final Map<ClaimId, Entry> entries = new ConcurrentHashMap<>();
 
     /** Holds that were broken, with the time at which their leases would have ended. */
@@ -49,10 +50,11 @@ final class Desk {
     private final AtomicLong reserved = new AtomicLong();
     private volatile @Nullable Worker worker;
 
-    Desk(Ticker ticker, Layout layout) {
+    ClientState(Ticker ticker, Layout layout) {
         this.ticker = ticker;
         this.layout = layout;
-        this.names = new Names(ticker);
+        this.nameNodes = new NameNodes(ticker);
+        this.lockDelay = new LockDelay(nameNodes);
     }
 
     void worker(Worker w) {
@@ -60,8 +62,8 @@ final class Desk {
     }
 
     /**
-     * The time of this store is this client's own: all copies of its claims come by here, where their deadlines are checked,
-     * and what is still on the wire is fenced off.
+     * The time of this store is this client's own: all copies of its claims pass through here, where their deadlines
+     * are checked, and what is still on the wire is fenced off.
      */
     StoreTime time() {
         return time(ticker.nanos());
@@ -81,7 +83,7 @@ final class Desk {
         listeners.remove(client, signals);
     }
 
-    /** Tells everybody who listens; whoever throws is in the way of no other. */
+    /** Notifies all listeners; one that throws does not affect the others. */
     void tellAll(Consumer<Signals> what) {
         for (Signals signals : listeners.values()) {
             try {
@@ -124,7 +126,7 @@ final class Desk {
         wakeBy(at);
     }
 
-    /** Something is to be done at this time, or before. */
+    /** Wakes the worker at this time, or before. */
     void wakeBy(long at) {
         Worker w = worker;
         if (w != null) {
@@ -132,7 +134,7 @@ final class Desk {
         }
     }
 
-    /** Has a look at an entry made, soon and elsewhere. */
+    /** Schedules a check of an entry on the worker thread. */
     void lookLater(Entry entry) {
         changed(entry, Watches.Change.UNKNOWN);
     }
@@ -146,8 +148,8 @@ final class Desk {
     }
 
     /**
-     * Takes a share of what one session may have. When a session ends, the ensemble handles the paths of all its nodes in one
-     * message, and an ensemble that cannot send it stops serving anybody.
+     * Takes a share of what one session may have. When a session ends, the ensemble handles the paths of all its nodes
+     * in one message, and an ensemble that cannot send it stops serving everybody.
      *
      * @throws StoreUnavailableException when there is no room
      */
@@ -173,11 +175,11 @@ final class Desk {
     void drop(Entry entry) {
         forget(entry);
         if (entry.claim.stray()) {
-            memory.keep(entry.claim.id(), true, entry.claim.deadline());
+            refusedIds.keep(entry.claim.id(), true, entry.claim.deadline());
         }
     }
 
-    /** Forgets an entry that has come to nothing: its claim may be made again. */
+    /** Forgets an entry that led to nothing: its claim may be made again. */
     void forget(Entry entry) {
         entry.state = Entry.State.ENDED;
         entries.remove(entry.claim.id(), entry);
@@ -188,7 +190,7 @@ final class Desk {
         }
     }
 
-    /** Forgets a hold that has ended without a release, and tells. */
+    /** Forgets a hold that has ended without a release, and notifies the holder. */
     void lost(Entry entry, Reason reason) {
         boolean held = entry.state == Entry.State.GRANTED;
         drop(entry);
@@ -201,7 +203,7 @@ final class Desk {
         }
     }
 
-    /** Whether this hold was broken at once, as long as its lease would have lasted. */
+    /** Whether this hold was broken immediately; known for as long as its lease would have lasted. */
     boolean wasBroken(ClaimId id) {
         Long until = broken.get(id);
         return until != null && until > ticker.nanos();
@@ -211,7 +213,7 @@ final class Desk {
         return granted(entry, ticker.nanos());
     }
 
-    /** What a grant has to say of which so much remained at this time. */
+    /** The answer for a grant, with what remained of it at this time. */
     Answer.Granted granted(Entry entry, long at) {
         return new Answer.Granted(
                 entry.data.token(entry.czxid),
@@ -236,7 +238,7 @@ final class Desk {
             return true;
         }
         if (!pending.isDone() && session.isStuck()) {
-            // Its answer may not come for long; what is sent from now on is carried out after it, if it is at all.
+            // Its answer may be late; what is sent from now on is carried out after it, if it is carried out at all.
             return reread(entry, session);
         }
         Reply reply;
@@ -267,8 +269,8 @@ final class Desk {
     }
 
     /**
-     * Learns what others have written to the entry's node; false when it has gone. Text that is not ours takes the node away from
-     * its holder as a break does.
+     * Learns what others have written to the entry's node; false when it has gone. Text that we did not write takes the
+     * node away from its holder as a break does.
      */
     boolean reread(Entry entry, Session session) {
         entry.pending = null;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import io.lockkeeper.spi.NameCodec;
 import java.util.Objects;
 
 /**
@@ -17,7 +15,7 @@ import java.util.Objects;
  */
 public record Sequencer(String name, Mode mode, long token) {
     private static final String VERSION = "lk1";
-    private static final String HEX = "0123456789ABCDEF";
+    private static final String PLAIN = "-._~";
 
     /** Checks the parts. */
     public Sequencer {
@@ -64,14 +62,7 @@ public record Sequencer(String name, Mode mode, long token) {
         StringBuilder out = new StringBuilder(32 + name.length());
         out.append(VERSION).append(':').append(letter(mode)).append(':');
         out.append(token).append(':');
-        for (byte b : name.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (b & 0xff);
-            if (isPlain(c)) {
-                out.append(c);
-            } else {
-                out.append('%').append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 15));
-            }
-        }
+        out.append(NameCodec.encode(name, PLAIN));
         return out.toString();
     }
 
@@ -83,38 +74,17 @@ public record Sequencer(String name, Mode mode, long token) {
         };
     }
 
-    private static boolean isPlain(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-._~".indexOf(c) >= 0;
-    }
-
     private static String decode(String encoded, String whole) {
-        ByteBuffer bytes = ByteBuffer.allocate(encoded.length());
-        for (int i = 0; i < encoded.length(); i++) {
-            char c = encoded.charAt(i);
-            if (isPlain(c)) {
-                bytes.put((byte) c);
-            } else if (c == '%' && i + 2 < encoded.length()) {
-                int high = HEX.indexOf(encoded.charAt(i + 1));
-                int low = HEX.indexOf(encoded.charAt(i + 2));
-                if (high < 0 || low < 0) {
-                    throw malformed(whole, "'%' is not followed by two hexadecimal digits");
-                }
-                bytes.put((byte) ((high << 4) | low));
-                i += 2;
-            } else {
-                throw malformed(whole, "the name has '" + c + "' at " + i);
-            }
-        }
+        String name;
         try {
-            String name =
-                    StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
-            if (name.isEmpty()) {
-                throw malformed(whole, "the name is empty");
-            }
-            return name;
-        } catch (CharacterCodingException e) {
-            throw malformed(whole, "the name is not UTF-8");
+            name = NameCodec.decode(encoded, PLAIN);
+        } catch (IllegalArgumentException e) {
+            throw malformed(whole, "the name cannot be read: " + e.getMessage());
         }
+        if (name.isEmpty()) {
+            throw malformed(whole, "the name is empty");
+        }
+        return name;
     }
 
     private static IllegalArgumentException malformed(String s, String why) {

@@ -94,6 +94,7 @@ final class ArchitectureTest {
                         "Subscription",
                         "LatchStep",
                         "LatchState",
+                        "NameCodec",
                         "Promises",
                         "Ranges",
                         "Ticker");
@@ -209,8 +210,15 @@ final class ArchitectureTest {
                         "io.lockkeeper.engine..",
                         "io.lockkeeper.model..",
                         "io.lockkeeper.memory..",
-                        "io.lockkeeper.quorum..",
-                        "io.lockkeeper.spi..")))
+                        "io.lockkeeper.quorum..")))
+                .check(MAIN);
+        noClasses()
+                .that()
+                .resideInAPackage("io.lockkeeper")
+                .and(DescribedPredicate.not(namedLike("Lockkeeper", "DistributedLock")))
+                .should(dependOnClassesThat(
+                        resideInAPackage("io.lockkeeper.spi").and(DescribedPredicate.not(namedLike("NameCodec")))))
+                .because("only the percent-encoding of names is shared")
                 .check(MAIN);
     }
 

@@ -8,7 +8,6 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
-import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Terms;
 import io.lockkeeper.spi.Ticker;
@@ -23,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All claims that this keeper has, or may have, in the store: made, found by the signals that concern them, and ended. An
+ * All claims that this keeper has, or may have, in the store: made, found, and ended. An
  * {@link OpenClaim} is here from before it is sent until it has ended in the store or is left to expire; so what is here
  * when the keeper is closed is all that could be left behind.
  *
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * store said; by {@link #giveBack}, one attempt on this thread; or by {@link #endInBackground}. What the store could not be
  * told is repeated in the background until it is known or any grant must have expired.
  */
-final class Claims implements Signals {
+final class Claims {
     private static final long FIRST_PAUSE = 250_000_000;
     private static final long LONGEST_PAUSE = 2_000_000_000;
 
@@ -45,8 +44,6 @@ final class Claims implements Signals {
     private final Timer timer;
     private final Ticker ticker;
     private final String clientId;
-    private final Renewer renewer;
-    private final Latches latches;
     private final Map<ClaimId, OpenClaim> open = new ConcurrentHashMap<>();
     private final Set<OpenClaim> recalled = ConcurrentHashMap.newKeySet();
     private final AtomicLong count = new AtomicLong();
@@ -54,18 +51,22 @@ final class Claims implements Signals {
     private volatile boolean awaited;
     private volatile boolean closed;
 
-    Claims(LockStore store, StoreCalls calls, Timer timer, String clientId, Renewer renewer, Latches latches) {
+    Claims(LockStore store, StoreCalls calls, Timer timer, String clientId) {
         this.store = store;
         this.calls = calls;
         this.timer = timer;
         this.ticker = store.ticker();
         this.clientId = clientId;
-        this.renewer = renewer;
-        this.latches = latches;
     }
 
     Collection<OpenClaim> all() {
         return open.values();
+    }
+
+    /** The claim with this id; null if it is not here any more. */
+    @Nullable
+    OpenClaim find(ClaimId id) {
+        return open.get(id);
     }
 
     boolean isHeldIn(Lane lane) {
@@ -341,80 +342,5 @@ final class Claims implements Signals {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    // ---- Signals ----
-
-    private @Nullable Hold held(ClaimId id) {
-        OpenClaim c = open.get(id);
-        if (c == null) {
-            return null;
-        }
-        c.doubt(ticker.nanos());
-        return c.hold;
-    }
-
-    @Override
-    public void granted(ClaimId id, Answer.Granted grant) {
-        OpenClaim c = open.get(id);
-        if (c != null) {
-            c.queue.granted(c, grant, c.startOf(grant, ticker.nanos()));
-        }
-    }
-
-    @Override
-    public void recalled(ClaimId id) {
-        Hold hold = held(id);
-        if (hold != null) {
-            hold.recall();
-        }
-    }
-
-    @Override
-    public void lost(ClaimId id, Reason reason) {
-        Hold hold = held(id);
-        if (hold != null) {
-            hold.lose(reason);
-        }
-    }
-
-    @Override
-    public void changed(ClaimId id) {
-        OpenClaim c = open.get(id);
-        if (c == null) {
-            return;
-        }
-        c.doubt(ticker.nanos());
-        Hold hold = c.hold;
-        if (hold == null) {
-            c.queue.changed(c);
-        } else {
-            hold.validity.ask(ticker.nanos());
-            timer.wakeBy(0);
-        }
-    }
-
-    @Override
-    public void opened(String latch) {
-        latches.look(latch);
-    }
-
-    @Override
-    public void sessionLost(String why) {
-        for (OpenClaim c : open.values()) {
-            Hold hold = c.hold;
-            if (hold != null) {
-                hold.lose(Reason.SESSION_LOST);
-            } else {
-                c.queue.evicted(c);
-            }
-        }
-        latches.lookAll();
-    }
-
-    @Override
-    public void missed() {
-        renewer.askAboutAll();
-        latches.lookAll();
     }
 }

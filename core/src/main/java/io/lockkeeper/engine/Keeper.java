@@ -73,8 +73,8 @@ final class Keeper {
         this.events = new Events(config, threads, timer);
         this.calls = new StoreCalls(store, config.operationTimeout(), events, () -> closed, this::newLane);
         this.latches = new Latches(this);
-        this.claims = new Claims(store, calls, timer, clientId, renewer, latches);
-        this.subscription = store.listen(clientId, claims);
+        this.claims = new Claims(store, calls, timer, clientId);
+        this.subscription = store.listen(clientId, new StoreSignals(claims, renewer, latches, timer, ticker));
         this.shutdownHook = config.releaseOnShutdown() ? new Thread(this::close, "lockkeeper-shutdown") : null;
         if (shutdownHook != null) {
             Runtime.getRuntime().addShutdownHook(shutdownHook);

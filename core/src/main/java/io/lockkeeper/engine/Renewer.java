@@ -280,7 +280,7 @@ final class Renewer implements Timer.Pass {
         Renewal renewal = keeper.calls().renew(lane, new Renewals(List.of(), sentClaims), sent);
         for (int i = 0; i < claims.size(); i++) {
             OpenClaim c = claims.get(i);
-            c.queue.refreshed(c, renewal.queued().get(i), sent);
+            c.queue.pending().refreshed(c, renewal.queued().get(i), sent);
         }
     }
 
@@ -288,10 +288,10 @@ final class Renewer implements Timer.Pass {
         long now = keeper.ticker().nanos();
         c.failure = cause;
         c.refreshAt = now + LONGEST_PAUSE / 2;
-        c.queue.couldNotAsk(c, cause);
+        c.queue.pending().couldNotAsk(c, cause);
         if (!cause.worthRepeating()
                 || now - c.lastContact >= keeper.config().patience().toNanos()) {
-            c.queue.giveUp(c, cause);
+            c.queue.pending().giveUp(c, cause);
         }
     }
 

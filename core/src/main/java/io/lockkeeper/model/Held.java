@@ -3,6 +3,8 @@ package io.lockkeeper.model;
 
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Claim;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /** One who holds the name. */
 public final class Held {
@@ -92,5 +94,18 @@ public final class Held {
 
     boolean covers(long candidate) {
         return candidate >= token && candidate - token < block;
+    }
+
+    /** Until when the name stays closed after this hold if it ends by expiry, in µs of store time; 0 if it does not. */
+    long closesUntil() {
+        if (isRecalled()) {
+            return expires + recalledDelay;
+        }
+        return confirmed ? expires + NameState.micros(claim.terms().lockDelay()) : 0;
+    }
+
+    /** How long it lasts unless it is renewed. */
+    Duration left(long now) {
+        return Duration.of(expires - now, ChronoUnit.MICROS);
     }
 }

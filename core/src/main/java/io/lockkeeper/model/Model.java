@@ -152,43 +152,69 @@ public final class Model implements Ledger {
     }
 
     LatchState latch(LatchStep step) {
+        LatchState.Outcome outcome = LatchRules.apply(step, new LatchOfModel(step.name()));
         LatchRecord latch = latches.get(step.name());
-        LatchState.Outcome outcome = LatchState.Outcome.DONE;
-        if (step instanceof LatchStep.Set set) {
-            if (remembered.containsKey(set.id())) {
-                outcome = unchanged.contains(set.id()) ? LatchState.Outcome.UNCHANGED : outcome;
-            } else if (set.deadline().isPast(time)) {
-                outcome = LatchState.Outcome.LATE;
-            } else {
-                remember(set.id(), set.deadline());
-                if (latch != null) {
-                    unchanged.add(set.id());
-                    outcome = LatchState.Outcome.UNCHANGED;
-                } else {
-                    latch = new LatchRecord(set.count(), ++lastToken);
-                    latches.put(set.name(), latch);
-                }
-            }
-        } else if (step instanceof LatchStep.CountDown down) {
-            if (!remembered.containsKey(down.id())) {
-                if (down.deadline().isPast(time)) {
-                    outcome = LatchState.Outcome.LATE;
-                } else {
-                    remember(down.id(), down.deadline());
-                    if (latch != null
-                            && latch.countDown(
-                                    time.micros(), client -> signals.add(new Signal.Opened(client, step.name())))) {
-                        latches.remove(step.name());
-                        latch = null;
-                    }
-                }
-            }
-        } else if (step instanceof LatchStep.Watch watch && latch != null) {
-            latch.watch(watch.client(), time.micros() + NameState.micros(watch.interest()));
-        }
         return latch == null
                 ? new LatchState(0, 0, outcome, time)
                 : new LatchState(latch.count(), latch.generation(), outcome, time);
+    }
+
+    /** A latch of this model, for its rules. An open one has no record. */
+    private final class LatchOfModel implements LatchRules.Latch {
+        private final String name;
+
+        LatchOfModel(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public StoreTime time() {
+            return time;
+        }
+
+        @Override
+        public long count() {
+            LatchRecord latch = latches.get(name);
+            return latch == null ? 0 : latch.count();
+        }
+
+        @Override
+        public void set(long count) {
+            latches.put(name, new LatchRecord(count, ++lastToken));
+        }
+
+        @Override
+        public void countDown() {
+            LatchRecord latch = latches.get(name);
+            if (latch != null
+                    && latch.countDown(time.micros(), client -> signals.add(new Signal.Opened(client, name)))) {
+                latches.remove(name);
+            }
+        }
+
+        @Override
+        public void watch(String client, long until) {
+            LatchRecord latch = latches.get(name);
+            if (latch != null) {
+                latch.watch(client, until);
+            }
+        }
+
+        @Override
+        public Optional<LatchState.Outcome> outcomeOf(ClaimId id) {
+            if (!remembered.containsKey(id)) {
+                return Optional.empty();
+            }
+            return Optional.of(unchanged.contains(id) ? LatchState.Outcome.UNCHANGED : LatchState.Outcome.DONE);
+        }
+
+        @Override
+        public void remember(ClaimId id, StoreTime deadline, LatchState.Outcome outcome) {
+            Model.this.remember(id, deadline);
+            if (outcome == LatchState.Outcome.UNCHANGED) {
+                unchanged.add(id);
+            }
+        }
     }
 
     Optional<LockInfo> inspect(String name) {

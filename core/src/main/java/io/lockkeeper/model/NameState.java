@@ -12,7 +12,6 @@ import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -120,7 +119,7 @@ public final class NameState {
         }
         held.confirmed = true;
         held.expires = Math.max(held.expires, now + micros(renewal.lease()));
-        return new Renewal.Kept(left(held, now));
+        return new Renewal.Kept(held.left(now));
     }
 
     /** Keeps a place in the queue, and says where the claim stands. */
@@ -191,50 +190,12 @@ public final class NameState {
 
     /** Whether the hold that the sequencer names is in force. */
     public boolean has(Sequencer sequencer, long now) {
-        for (Held held : holders) {
-            if (held.covers(sequencer.token()) && held.expires > now) {
-                return held.mode == sequencer.mode() && !held.isRecalled();
-            }
-        }
-        return false;
+        return NameDescription.has(holders, sequencer, now);
     }
 
-    /** What there is to see now, of holds that have not expired; empty when that is nothing. */
+    /** What there is to see now, of holds that have not expired; empty if that is nothing. */
     public Optional<LockInfo> describe(long now) {
-        List<LockInfo.Hold> holds = new ArrayList<>();
-        Mode mode = null;
-        int limit = 0;
-        long closed = closedUntil;
-        for (Held held : holders) {
-            if (held.expires <= now) {
-                closed = Math.max(closed, closedAfter(held)); // it has not been caught up with yet
-            } else {
-                mode = held.mode;
-                limit = held.claim.terms().limit();
-                holds.add(new LockInfo.Hold(
-                        held.claim.terms().client(),
-                        held.claim.terms().label(),
-                        held.token,
-                        held.claim.terms().permits(),
-                        Instant.EPOCH.plus(held.since, ChronoUnit.MICROS),
-                        left(held, now)));
-            }
-        }
-        int waiters = 0;
-        for (Waiting waiting : queue.values()) {
-            if (waiting.until > now) {
-                waiters++;
-                if (mode == null) {
-                    mode = waiting.claim.terms().mode();
-                    limit = waiting.claim.terms().limit();
-                }
-            }
-        }
-        Duration closedFor = Duration.of(Math.max(0, closed - now), ChronoUnit.MICROS);
-        if (holds.isEmpty() && waiters == 0 && closedFor.isZero()) {
-            return Optional.empty();
-        }
-        return Optional.of(new LockInfo(name, mode == null ? Mode.EXCLUSIVE : mode, limit, holds, waiters, closedFor));
+        return NameDescription.of(name, holders, queue.values(), closedUntil, now);
     }
 
     // ---- The rules ----
@@ -256,7 +217,7 @@ public final class NameState {
     }
 
     private void expire(Held held, Ledger ledger) {
-        close(closedAfter(held));
+        closedUntil = Math.max(closedUntil, held.closesUntil());
         if (!held.isRecalled() && !held.confirmed) {
             // The client never took its grant up, so it is dead or cut off: do not try its other claims one by one,
             // nor those of clients that have been silent since.
@@ -277,18 +238,6 @@ public final class NameState {
             }
             return goes;
         });
-    }
-
-    /** Until when the name stays closed after this hold, if it ends by expiry. */
-    private static long closedAfter(Held held) {
-        if (held.isRecalled()) {
-            return held.expires + held.recalledDelay;
-        }
-        return held.confirmed ? held.expires + micros(held.claim.terms().lockDelay()) : 0;
-    }
-
-    private void close(long until) {
-        closedUntil = Math.max(closedUntil, until);
     }
 
     private void handOver(Ledger ledger) {
@@ -316,11 +265,7 @@ public final class NameState {
     }
 
     private long permitsTaken() {
-        long taken = 0;
-        for (Held held : holders) {
-            taken += held.claim.terms().permits();
-        }
-        return taken;
+        return holders.stream().mapToLong(held -> held.claim.terms().permits()).sum();
     }
 
     private Held admit(Claim claim, Ledger ledger, long lease, boolean confirmed) {
@@ -366,7 +311,7 @@ public final class NameState {
             return granted(admit(claim, ledger, micros(claim.terms().lease()), true), ledger);
         }
         if (!claim.terms().queue()) {
-            return refused(Answer.Why.BUSY, describeHolder(now), ledger);
+            return refused(Answer.Why.BUSY, NameDescription.holder(holders, closedUntil, now), ledger);
         }
         Waiting waiting = new Waiting(claim, now + micros(claim.terms().patience()));
         queue.put(claim.id(), waiting);
@@ -382,7 +327,7 @@ public final class NameState {
         holders.remove(held);
         rememberIfStray(held.claim, ledger);
         if (held.isRecalled()) {
-            close(ledger.time().micros() + held.recalledDelay);
+            closedUntil = Math.max(closedUntil, ledger.time().micros() + held.recalledDelay);
         }
         handOver(ledger);
         return true;
@@ -392,14 +337,6 @@ public final class NameState {
         if (claim.stray()) {
             ledger.remember(claim.id(), claim.deadline());
         }
-    }
-
-    private String describeHolder(long now) {
-        if (holders.isEmpty()) {
-            return closedUntil > now ? "closed by a lock-delay" : "awaited by others";
-        }
-        Held held = holders.get(0);
-        return "held by " + held.claim.terms().client() + " for " + (now - held.since) / 1_000_000 + " s";
     }
 
     private @Nullable Claim anyUse() {
@@ -435,7 +372,7 @@ public final class NameState {
 
     private static Answer.Granted granted(Held held, Ledger ledger) {
         return new Answer.Granted(
-                held.token, held.block, left(held, ledger.time().micros()), held.confirmed, ledger.time());
+                held.token, held.block, held.left(ledger.time().micros()), held.confirmed, ledger.time());
     }
 
     private Answer.Queued queued(Waiting waiting, int ahead, Ledger ledger) {
@@ -452,10 +389,6 @@ public final class NameState {
             opens = Math.min(opens, held.expires);
         }
         return Math.max(0, opens - now);
-    }
-
-    private static Duration left(Held held, long now) {
-        return Duration.of(held.expires - now, ChronoUnit.MICROS);
     }
 
     /** A duration in µs. */

@@ -103,7 +103,7 @@ final class LossRaceTest {
             AtomicInteger actions = new AtomicInteger();
             lease.onLost(lost -> actions.incrementAndGet());
             List<Object> results = race.run(lease::release, lease::release, () -> {
-                rig.keeper.claims().lost(hold.grant.claim().id(), Reason.BROKEN);
+                hold.lose(Reason.BROKEN);
                 return lease.isValid();
             });
             boolean released = results.get(0).equals(true);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
-import io.lockkeeper.model.NameState;
+import io.lockkeeper.model.LatchRules;
 import io.lockkeeper.model.Signal;
+import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchState.Outcome;
 import io.lockkeeper.spi.LatchStep;
@@ -14,6 +15,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A step on a latch, in a transaction that locks its row. The row goes when it is at zero and no id needs to be kept. */
 final class SqlLatch {
@@ -48,39 +50,7 @@ final class SqlLatch {
                 throw new SQLException("the row of the latch '" + code + "' has vanished", Failures.VANISHED);
             }
         }
-        Outcome outcome = Outcome.DONE;
-        if (step instanceof LatchStep.Set set) {
-            String id = set.id().toString();
-            if (done.contains("-" + id)) {
-                outcome = Outcome.UNCHANGED;
-            } else if (!done.contains(id)) {
-                if (set.deadline().isPast(now)) {
-                    outcome = Outcome.LATE;
-                } else if (count > 0) {
-                    outcome = Outcome.UNCHANGED;
-                    done.put("-" + id, set.deadline().micros());
-                } else {
-                    count = set.count();
-                    generation = Math.max(generation + 1, now.micros());
-                    done.put(id, set.deadline().micros());
-                }
-            }
-        } else if (step instanceof LatchStep.CountDown down) {
-            String id = down.id().toString();
-            if (!done.contains(id)) {
-                if (down.deadline().isPast(now)) {
-                    outcome = Outcome.LATE;
-                } else {
-                    done.put(id, down.deadline().micros());
-                    if (count > 0 && --count == 0) {
-                        watchers.words().forEach(client -> signals.add(new Signal.Opened(client, step.name())));
-                        watchers = Deadlines.parse("", 0);
-                    }
-                }
-            }
-        } else if (step instanceof LatchStep.Watch watch && count > 0) {
-            watchers.put(watch.client(), now.micros() + NameState.micros(watch.interest()));
-        }
+        Outcome outcome = LatchRules.apply(step, new Row(step.name()));
         String doneNow = done.toString();
         if (count == 0 && doneNow.isEmpty()) {
             execute("latch_delete", Map.of("name", code));
@@ -102,6 +72,57 @@ final class SqlLatch {
                             done.last()));
         }
         return new LatchState(count, count == 0 ? 0 : generation, outcome, now);
+    }
+
+    /** The latch as its row has it, for the rules. Outcomes are kept by id, with a minus before those that changed nothing. */
+    private final class Row implements LatchRules.Latch {
+        private final String name;
+
+        Row(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public StoreTime time() {
+            return now;
+        }
+
+        @Override
+        public long count() {
+            return count;
+        }
+
+        @Override
+        public void set(long newCount) {
+            count = newCount;
+            generation = Math.max(generation + 1, now.micros());
+        }
+
+        @Override
+        public void countDown() {
+            if (--count == 0) {
+                watchers.words().forEach(client -> signals.add(new Signal.Opened(client, name)));
+                watchers = Deadlines.parse("", 0);
+            }
+        }
+
+        @Override
+        public void watch(String client, long until) {
+            watchers.put(client, until);
+        }
+
+        @Override
+        public Optional<Outcome> outcomeOf(ClaimId id) {
+            if (done.contains("-" + id)) {
+                return Optional.of(Outcome.UNCHANGED);
+            }
+            return done.contains(id.toString()) ? Optional.of(Outcome.DONE) : Optional.empty();
+        }
+
+        @Override
+        public void remember(ClaimId id, StoreTime deadline, Outcome outcome) {
+            done.put((outcome == Outcome.UNCHANGED ? "-" : "") + id, deadline.micros());
+        }
     }
 
     private boolean lock(String code) throws SQLException {

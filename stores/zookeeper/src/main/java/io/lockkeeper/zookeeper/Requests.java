@@ -41,6 +41,10 @@ abstract class Requests {
     private final ThreadPoolExecutor direct;
     private final AtomicLong asked = new AtomicLong();
     private final AtomicLong delivered = new AtomicLong();
+
+    /** The answer to the last request that goes directly: when it is there, all of them have been sent. */
+    private volatile CompletableFuture<Reply> lastDirect = CompletableFuture.completedFuture(null);
+
     private volatile @Nullable Thread eventThread;
     private volatile boolean stuck;
     private volatile boolean closing;
@@ -188,15 +192,10 @@ abstract class Requests {
             stuck = false; // the thread has caught up
         }
         if (stuck || Thread.currentThread() == eventThread) {
-            try {
-                direct.execute(() -> settle(reply, make(now), sent, agreed));
-            } catch (RejectedExecutionException e) {
-                throw new StoreUnavailableException("this store has been closed", e);
-            } catch (OutOfMemoryError e) {
-                throw new StoreUnavailableException("no thread can be started to ask ZooKeeper", e);
-            }
+            askDirectly(reply, () -> settle(reply, make(now), sent, agreed));
             return reply;
         }
+        awaitDirect();
         asked.incrementAndGet();
         AtomicBoolean counted = new AtomicBoolean();
         try {
@@ -214,6 +213,30 @@ abstract class Requests {
             throw e;
         }
         return reply;
+    }
+
+    private void askDirectly(CompletableFuture<Reply> reply, Runnable request) {
+        try {
+            synchronized (direct) { // so that the last of them is known as the last
+                direct.execute(request);
+                lastDirect = reply;
+            }
+        } catch (RejectedExecutionException e) {
+            throw new StoreUnavailableException("this store has been closed", e);
+        } catch (OutOfMemoryError e) {
+            throw new StoreUnavailableException("no thread can be started to ask ZooKeeper", e);
+        }
+    }
+
+    /**
+     * What goes directly may still wait to be sent: nothing overtakes it. A listing would not show a node that is made before
+     * it, and a claim whose outcome is unknown would be taken for one that was never made.
+     */
+    private void awaitDirect() {
+        CompletableFuture<Reply> last = lastDirect;
+        if (!last.isDone() && !closing) {
+            answer(last, "earlier requests");
+        }
     }
 
     /** Whether answers are known to wait for the library's event thread. */
@@ -264,16 +287,21 @@ abstract class Requests {
      * @throws StoreUnavailableException when there is none, when the connection broke or when the session is over
      */
     Reply await(CompletableFuture<Reply> reply, String what) {
+        Reply answer = answer(reply, what);
+        if (!isDecided(answer)) {
+            throw Failures.of(answer.code(), what);
+        }
+        return answer;
+    }
+
+    /** As {@link #await}, also when the answer is that the connection broke. */
+    private Reply answer(CompletableFuture<Reply> reply, String what) {
         long deadline = ticker.nanos() + patience;
         boolean interrupted = Thread.interrupted();
         try {
             for (; ; ) {
                 try {
-                    Reply answer = reply.get(deadline - ticker.nanos(), TimeUnit.NANOSECONDS);
-                    if (!isDecided(answer)) {
-                        throw Failures.of(answer.code(), what);
-                    }
-                    return answer;
+                    return reply.get(deadline - ticker.nanos(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                     if (closing) {

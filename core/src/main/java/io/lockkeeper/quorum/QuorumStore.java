@@ -280,7 +280,9 @@ public final class QuorumStore implements LockStore {
                 "whether " + sequencer + " is in force", member -> member.step(store -> store.check(sequencer)));
         int yes = checked.count(so -> so);
         if (yes < all.majority() && yes + all.size() - checked.answered() >= all.majority()) {
-            throw new StoreUnavailableException(
+            // Asked again, members that have broken it find nothing, and the answer would be that there was no such
+            // hold.
+            throw StoreUnavailableException.lasting(
                     "too few of the quorum's members answer to say whether " + sequencer + " is in force: "
                             + checked.describe(),
                     null);
@@ -297,7 +299,9 @@ public final class QuorumStore implements LockStore {
         int found = broken.count(so -> so);
         // A few may have what is left of a hold that has ended; those that do not answer may have it, too, and keep it.
         if (found > 0 && found < all.majority() && found + all.size() - broken.answered() >= all.majority()) {
-            throw new StoreUnavailableException(
+            // Asked again, members that have broken it find nothing, and the answer would be that there was no such
+            // hold.
+            throw StoreUnavailableException.lasting(
                     "too few of the quorum's members answer to say whether the hold of '" + name
                             + "' was broken; break it again: " + broken.describe(),
                     null);

@@ -60,7 +60,7 @@ public interface DistributedLock extends Lock {
     CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait);
 
     /**
-     * Runs {@code body} under the lock, if it can be had within {@code wait}, and releases it after.
+     * Runs {@code body} under the lock, if it can be acquired within {@code wait}, and releases it afterwards.
      *
      * @return what {@code body} gave; empty when the lock was not acquired
      * @throws NullPointerException when {@code body} gave null; the lock has been released
@@ -72,7 +72,8 @@ public interface DistributedLock extends Lock {
     /**
      * Acquires the lock for this thread, or re-enters. An interrupt does not end the wait; the flag is kept.
      *
-     * @throws LeaseLostException when this thread held the lock and has lost it; unlock first
+     * @throws LeaseLostException when this thread held the lock and has lost it; unlock first. After a
+     *     {@linkplain LockOptions#fixedLease fixed lease} that is not necessary: this exception is thrown once
      * @throws DeadlockException when this thread holds the read lock of the same name
      */
     @Override

@@ -9,7 +9,6 @@ import io.lockkeeper.spi.Subscription;
 import io.lockkeeper.spi.Ticker;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +47,7 @@ final class Keeper {
     private final Claims claims;
     private final LeakTraces traces = new LeakTraces();
     private final Subscription subscription;
-    private final ThreadLocal<Map<String, ThreadHold>> threadHolds = ThreadLocal.withInitial(HashMap::new);
+    private final ThreadLocal<ThreadHolds> threadHolds = ThreadLocal.withInitial(ThreadHolds::new);
     private final Map<Object, LocalQueue> queues = new ConcurrentHashMap<>();
     private final Map<Child, Boolean> closeWithMe = new ConcurrentHashMap<>();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -149,7 +148,7 @@ final class Keeper {
         return traces;
     }
 
-    Map<String, ThreadHold> threadHolds() {
+    ThreadHolds threadHolds() {
         return threadHolds.get();
     }
 

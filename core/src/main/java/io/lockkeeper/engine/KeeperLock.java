@@ -8,7 +8,6 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Mode;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -74,7 +73,7 @@ final class KeeperLock extends AbstractLock {
     }
 
     void refuseToWaitForMyself() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHold mine = keeper.threadHolds().of(name);
         if (mine != null && mine.conflictsWith(mode)) {
             throw new DeadlockException("this thread holds " + Printable.quoted(name)
                     + " by lock() and would wait for itself: handles never re-enter");
@@ -122,14 +121,19 @@ final class KeeperLock extends AbstractLock {
 
     /** Whether this thread reads the name and would wait for itself to write it. */
     boolean wouldUpgrade() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHold mine = keeper.threadHolds().of(name);
         return mine != null && mine.wouldUpgrade(mode);
     }
 
     /** Enters once more if this thread holds the name; false if it does not. */
     boolean reenter() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHolds all = keeper.threadHolds();
+        ThreadHold mine = all.of(name);
         if (mine == null) {
+            return false;
+        }
+        if (mine.mayBeForgotten()) {
+            all.remove(mine);
             return false;
         }
         mine.reenter(mode);
@@ -142,7 +146,7 @@ final class KeeperLock extends AbstractLock {
      * @throws io.lockkeeper.LeaseLostException when it has
      */
     void ensureHeld() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHold mine = keeper.threadHolds().of(name);
         if (mine != null) {
             mine.ensureValid();
         }
@@ -153,18 +157,26 @@ final class KeeperLock extends AbstractLock {
         if (handle == null) {
             return false;
         }
-        keeper.threadHolds().put(name, new ThreadHold(name, handle));
+        ThreadHolds all = keeper.threadHolds();
+        ThreadHold mine = new ThreadHold(name, handle);
+        all.put(mine);
+        if (!request.settings().renewed()) {
+            handle.possession().whenOver(lost -> {
+                mine.isOver(lost);
+                all.isOver(mine);
+            });
+        }
         return true;
     }
 
     @Override
     public void unlock() {
-        Map<String, ThreadHold> all = keeper.threadHolds();
-        ThreadHold mine = all.get(name);
+        ThreadHolds all = keeper.threadHolds();
+        ThreadHold mine = all.of(name);
         if (mine == null) {
             throw new IllegalMonitorStateException("this thread does not hold " + Printable.quoted(name));
         }
-        mine.exit(mode, () -> all.remove(name));
+        mine.exit(mode, () -> all.remove(mine));
     }
 
     @Override
@@ -174,28 +186,31 @@ final class KeeperLock extends AbstractLock {
 
     /** Whether this thread has locked and not unlocked yet, even if the hold was lost. */
     boolean isOwnedByCurrentThread() {
-        ThreadHold mine = keeper.threadHolds().get(name);
-        return mine != null && mine.lease(mode) != null;
+        ThreadHold mine = keeper.threadHolds().of(name);
+        return mine != null && mine.entered(mode) > 0;
     }
 
     @Override
     public int holdCount() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHold mine = keeper.threadHolds().of(name);
         return mine == null ? 0 : mine.count(mode);
     }
 
     @Override
     public boolean isLocked() {
         keeper.ensureOpen();
+        // A writer that reads, too, stands on its write lock: in the store the name is held as written.
+        boolean isMine = isHeldByCurrentThread();
         return keeper.calls()
                 .inspect(name)
-                .filter(info -> info.mode() == mode && !info.holders().isEmpty())
+                .filter(info ->
+                        (isMine || info.mode() == mode) && !info.holders().isEmpty())
                 .isPresent();
     }
 
     @Override
     public Lease lease() {
-        ThreadHold mine = keeper.threadHolds().get(name);
+        ThreadHold mine = keeper.threadHolds().of(name);
         LeaseHandle lease = mine == null ? null : mine.lease(mode);
         if (lease == null) {
             throw new IllegalMonitorStateException(

@@ -41,6 +41,7 @@ final class Possession {
     private boolean listened;
     private @Nullable List<Consumer<LeaseLost>> actions;
     private @Nullable List<Thread> toInterrupt;
+    private @Nullable Consumer<LeaseLost> over;
 
     /** A possession that is given to a waiter. */
     Possession(Hold hold, long token, Waiter waiter, long now) {
@@ -148,6 +149,20 @@ final class Possession {
         }
     }
 
+    /** {@code action}, which must not block, runs once it is lost and nothing can be left of it in the store. */
+    void whenOver(Consumer<LeaseLost> action) {
+        synchronized (hold.queue) {
+            over = action;
+            if (loss != null) {
+                scheduleEnd(action, loss);
+            }
+        }
+    }
+
+    private void scheduleEnd(Consumer<LeaseLost> action, LeaseLost told) {
+        keeper().timer().schedule(hold.endsAt(), () -> action.accept(told));
+    }
+
     /** Whether anybody wants to be told of its loss; called with the queue's monitor held. */
     boolean isListenedTo() {
         return listened && accepted;
@@ -176,7 +191,11 @@ final class Possession {
             return;
         }
         state = Hold.State.LOST;
-        loss = new LeaseLost(name(), token, reason, Duration.ofNanos(remaining));
+        LeaseLost told = new LeaseLost(name(), token, reason, Duration.ofNanos(remaining));
+        loss = told;
+        if (over != null) {
+            scheduleEnd(over, told);
+        }
         if (toInterrupt != null && accepted) {
             toInterrupt.forEach(this::interrupt);
         }

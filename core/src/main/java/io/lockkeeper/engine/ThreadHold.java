@@ -10,13 +10,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one thread holds of one name by {@code lock()}: how often as a writer and how often as a reader, on one lease. A
  * reader inside a writer stands on the writer's lease; when the writer goes first, the lease is downgraded. Used by its
- * thread alone.
+ * thread alone, but for {@link #isOver}.
  */
 final class ThreadHold {
     private final String name;
-    private LeaseHandle lease;
     private int writes;
     private int reads;
+
+    /** Null when nothing is kept of it but {@link #loss}. */
+    private volatile @Nullable LeaseHandle lease;
+
+    private volatile @Nullable LeaseLost loss;
+
+    /** Whether this thread was told, by an exception, that its fixed lease was lost. */
+    private boolean isLossKnown;
 
     ThreadHold(String name, LeaseHandle lease) {
         this.name = name;
@@ -26,6 +33,21 @@ final class ThreadHold {
         } else {
             writes = 1;
         }
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** A fixed lease was lost, and nothing is left of it in the store: only that is kept. Called by the timer. */
+    void isOver(LeaseLost lost) {
+        loss = lost;
+        lease = null;
+    }
+
+    private boolean isValid() {
+        LeaseHandle current = lease;
+        return current != null && current.isValid();
     }
 
     /** Enters once more in this mode. */
@@ -45,22 +67,38 @@ final class ThreadHold {
 
     /** Whether this thread only reads and would wait for itself to write. */
     boolean wouldUpgrade(Mode mode) {
-        return mode == Mode.EXCLUSIVE && writes == 0 && lease.isValid();
+        return mode == Mode.EXCLUSIVE && writes == 0 && isValid();
     }
 
     /** Insists that it has not been lost. */
     void ensureValid() {
-        if (!lease.isValid()) {
-            throw notValid();
+        LeaseHandle current = lease;
+        if (current == null || !current.isValid()) {
+            throw notValid(current);
         }
     }
 
-    private RuntimeException notValid() {
-        LeaseLost loss = lease.possession().lossIfAny();
-        return loss != null
-                ? new LeaseLostException(loss)
-                : new IllegalMonitorStateException("the lease of this thread's hold of " + Printable.quoted(name)
-                        + " was released, but not unlocked");
+    private RuntimeException notValid(@Nullable LeaseHandle current) {
+        LeaseLost lost = lossOf(current);
+        if (lost == null) {
+            return new IllegalMonitorStateException(
+                    "the lease of this thread's hold of " + Printable.quoted(name) + " was released, but not unlocked");
+        }
+        isLossKnown = current == null || !current.possession().hold.settings.renewed();
+        return new LeaseLostException(lost);
+    }
+
+    /** The loss; reports it first if validity has just ended. */
+    private @Nullable LeaseLost lossOf(@Nullable LeaseHandle current) {
+        return current == null ? loss : current.possession().lossIfAny();
+    }
+
+    /**
+     * Whether this thread may lock the name again though it has not unlocked it: its fixed lease was lost, and an exception has
+     * said so.
+     */
+    boolean mayBeForgotten() {
+        return isLossKnown && !isValid();
     }
 
     private int increment(int count) {
@@ -73,19 +111,21 @@ final class ThreadHold {
 
     /** Whether this thread would wait for itself if it waited for this mode. */
     boolean conflictsWith(Mode mode) {
-        return lease.isValid() && (mode == Mode.EXCLUSIVE || writes > 0);
+        return isValid() && (mode == Mode.EXCLUSIVE || writes > 0);
     }
 
     int count(Mode mode) {
-        if (!lease.isValid()) {
-            return 0;
-        }
+        return isValid() ? entered(mode) : 0;
+    }
+
+    /** How often this thread has entered and not left again, even if the hold was lost. */
+    int entered(Mode mode) {
         return mode == Mode.EXCLUSIVE ? writes : reads;
     }
 
     @Nullable
     LeaseHandle lease(Mode mode) {
-        return (mode == Mode.EXCLUSIVE ? writes : reads) > 0 ? lease : null;
+        return entered(mode) > 0 ? lease : null;
     }
 
     /**
@@ -94,7 +134,7 @@ final class ThreadHold {
      * @throws IllegalMonitorStateException when it had not entered in this mode, or has lost the hold
      */
     void exit(Mode mode, Runnable whenOut) {
-        if ((mode == Mode.EXCLUSIVE ? writes : reads) == 0) {
+        if (entered(mode) == 0) {
             throw new IllegalMonitorStateException(
                     "this thread does not hold " + Printable.quoted(name) + " in mode " + mode);
         }
@@ -107,38 +147,40 @@ final class ThreadHold {
         if (out) {
             whenOut.run();
         }
-        if (!lease.isValid()) {
-            // Also reports the loss, if the end of validity has just been noticed.
-            LeaseLost loss = lease.possession().lossIfAny();
-            if (out) {
-                lease.release();
+        LeaseHandle current = lease;
+        if (current == null || !current.isValid()) {
+            LeaseLost lost = lossOf(current);
+            if (out && current != null) {
+                current.release();
             }
-            throw notHeld(loss);
+            throw notHeld(lost);
         }
         if (out) {
-            if (!lease.release()) {
-                throw notHeld(lease.possession().lossIfAny());
+            if (!current.release()) {
+                throw notHeld(current.possession().lossIfAny());
             }
         } else if (mode == Mode.EXCLUSIVE && writes == 0) {
-            Possession reader = lease.possession().hold.downgrade(lease.possession());
-            if (reader == null) {
-                throw notHeld(lease.possession().lossIfAny());
-            }
-            keeper().events().released(lease.possession());
-            lease = new LeaseHandle(reader);
-            keeper().events().acquired(lease, keeper().ticker().nanos());
+            downgrade(current.possession());
         }
     }
 
-    private Keeper keeper() {
-        return lease.possession().keeper();
+    private void downgrade(Possession writer) {
+        Possession reader = writer.hold.downgrade(writer);
+        if (reader == null) {
+            throw notHeld(writer.lossIfAny());
+        }
+        Keeper keeper = writer.keeper();
+        keeper.events().released(writer);
+        LeaseHandle shared = new LeaseHandle(reader);
+        lease = shared;
+        keeper.events().acquired(shared, keeper.ticker().nanos());
     }
 
-    private IllegalMonitorStateException notHeld(@Nullable LeaseLost loss) {
+    private IllegalMonitorStateException notHeld(@Nullable LeaseLost lost) {
         IllegalMonitorStateException e = new IllegalMonitorStateException(
-                "this thread no longer holds " + Printable.quoted(name) + (loss == null ? "" : ": " + loss.reason()));
-        if (loss != null) {
-            e.initCause(new LeaseLostException(loss));
+                "this thread no longer holds " + Printable.quoted(name) + (lost == null ? "" : ": " + lost.reason()));
+        if (lost != null) {
+            e.initCause(new LeaseLostException(lost));
         }
         return e;
     }

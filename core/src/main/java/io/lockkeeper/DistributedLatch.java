@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A count that many may await to reach zero. A latch that was never set has count 0, and {@code await} returns at once.
- * Each setting is a generation of its own: whoever waits for one is let go when its count reaches zero, also if the
+ * Each setting begins a new generation: those who wait for one continue when its count reaches zero, even if the
  * latch has been set again since. Errors are as for {@link DistributedLock}.
  */
 public interface DistributedLatch {

@@ -13,10 +13,10 @@ import java.util.concurrent.locks.Lock;
  * A lock that all who use the same store and name share. Safe for use by any number of threads; an instance costs
  * nothing and need not be kept.
  *
- * <p>Two styles. <b>Handles</b> (recommended): {@link #acquire()} and its kin give a {@link Lease} that belongs to whoever
- * has it, and never re-enter. <b>{@code java.util.concurrent}</b>: {@link #lock()}, {@link #tryLock()} and
+ * <p>Two styles. <b>Handles</b> (recommended): {@link #acquire()} and its kin give a {@link Lease} that belongs to
+ * the object, and never re-enter. <b>{@code java.util.concurrent}</b>: {@link #lock()}, {@link #tryLock()} and
  * {@link #unlock()} are owned by the thread and reentrant; {@link #lease()} gives the current thread's lease. Re-entry
- * costs no I/O. Re-entry after the hold was lost throws {@link LeaseLostException}; it never acquires anew in silence.
+ * costs no I/O. Re-entry after the hold was lost throws {@link LeaseLostException}; it never silently acquires again.
  *
  * <p>Not acquired is a value; failure is an exception. All methods that ask the store throw
  * {@link StoreUnavailableException} when it cannot be asked: a new claim after the operation timeout, a queued one after

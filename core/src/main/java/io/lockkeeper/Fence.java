@@ -47,7 +47,7 @@ public interface Fence {
     }
 
     /**
-     * What a resource has seen of one name: the rule of a fence, for whoever keeps marks with a resource of his own.
+     * What a resource has seen of one name: the rule of a fence, for resources that keep their own marks.
      *
      * @param exclusive the largest token of a writer
      * @param shared the largest token of a reader

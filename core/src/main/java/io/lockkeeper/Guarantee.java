@@ -3,7 +3,7 @@ package io.lockkeeper;
 
 /** What a store may promise. Features are refused where they are missing; qualities are documented. */
 public enum Guarantee {
-    /** Tokens of conflicting holds rise for ever, so that a storage can refuse whoever is late. */
+    /** Tokens of conflicting holds rise forever, so that a storage can reject writes from stale holders. */
     FENCED,
     /** Claims are served first come, first served. */
     FAIR,
@@ -19,7 +19,7 @@ public enum Guarantee {
     PERMITS,
     /** Latches. */
     LATCH,
-    /** Waiters are told, not polled. */
+    /** Waiters are notified; they need not poll. */
     PUSH,
     /** A client can lift the token floor of a name that it holds, which a quorum needs of its members. */
     RAISES_TOKENS

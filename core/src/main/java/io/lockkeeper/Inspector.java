@@ -48,7 +48,7 @@ public interface Inspector {
 
     /**
      * Calls {@code onChange} on the keeper's executor whenever a name that begins with {@code prefix} changes: holders,
-     * waiters, closed or open. A name that is no longer in use is told once with neither holders nor waiters. Changes
+     * waiters, closed or open. A name that is no longer in use is reported once, with neither holders nor waiters. Changes
      * that follow each other quickly may be told as one, and the first one after a quiet time about two seconds late.
      *
      * @return closes the watch

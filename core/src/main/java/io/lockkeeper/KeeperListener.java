@@ -4,18 +4,18 @@ package io.lockkeeper;
 import java.time.Duration;
 
 /**
- * Is told what happens in a {@link Lockkeeper}: for metrics, logs and alarms. Calls come in order, one at a time, on the
+ * Is notified of what happens in a {@link Lockkeeper}: for metrics, logs and alarms. Calls come in order, one at a time, on the
  * keeper's executor; what a method throws is logged and harms nothing. A listener so slow that ten thousand events wait
  * for it loses the newest, and that is logged.
  */
 public interface KeeperListener {
-    /** A lease was acquired after having waited so long. */
+    /** A lease was acquired after having waited that long. */
     default void acquired(Lease lease, Duration waited) {}
 
     /** An attempt ended without the lock, by its time limit, an interrupt or a cancellation. */
     default void notAcquired(String name, Duration waited) {}
 
-    /** A lease was released after having been held so long. */
+    /** A lease was released after having been held that long. */
     default void released(String name, long token, Duration held) {}
 
     /** A renewal failed; the hold is still valid for {@code remaining}, and renewal goes on. */

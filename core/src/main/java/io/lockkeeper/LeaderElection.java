@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  */
 public interface LeaderElection extends AutoCloseable {
     /**
-     * Stands for election, on a thread of its own, until {@link #close()}. Whenever this candidate is elected it calls
+     * Stands for election, on its own thread, until {@link #close()}. Whenever this candidate is elected it calls
      * {@code whileLeader}, and interrupts it when leadership is lost or resigned; its lease is not valid any longer then. When
      * it returns, leadership is given up and the candidate stands again, behind the others. So code that returns at once is
      * called again and again, up to ten times per second. What it throws is logged, and the candidate stands again after a

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /**
  * Possession of a lock: the handle of a successful acquisition, with its fencing token, the validity that remains and a
- * signal when the hold is lost. It belongs to whoever has the object, not to a thread: any thread may use or release it.
+ * signal when the hold is lost. It belongs to the object, not to a thread: any thread may use or release it.
  *
  * <pre>{@code
  * try (Lease lease = keeper.lock("invoice-7").acquire()) {
@@ -16,17 +16,17 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Validity is pessimistic: while {@link #isValid()} is true, the store lets nobody else in. It cannot protect a
+ * <p>Validity is pessimistic: while {@link #isValid()} is true, the store grants the lock to nobody else. It cannot protect a
  * resource from a holder that is paused between the check and the write; only the resource, by checking the token, can.
  *
- * <p>A lease that is dropped without having been closed is not released behind the back of whoever works under it: a
- * warning with the acquiring stack is logged (stacks are sampled), loss is told, and the lease runs out.
+ * <p>A lease that is dropped without having been closed is not released while somebody may still work under it: a
+ * warning with the acquiring stack is logged (stacks are sampled), the loss is reported, and the lease runs out.
  */
 public interface Lease extends AutoCloseable {
     /** The name that is held; of a lease on several locks, all names, for display. */
     String name();
 
-    /** How it is held; of a lease on several locks, {@link Mode#EXCLUSIVE} when any part is, else of the first part. */
+    /** How it is held; of a lease on several locks, {@link Mode#EXCLUSIVE} if any part is, otherwise that of the first part. */
     Mode mode();
 
     /**
@@ -64,7 +64,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Has {@code action} called when the hold is lost, once, on the keeper's executor; at once when it is lost already.
-     * An action that blocks or throws harms nobody else. Do not use the lease in it, but the {@link LeaseLost} that it is given:
+     * An action that blocks or throws affects no other. In it, use the {@link LeaseLost} that it is given, not the lease:
      * a lease that its own action refers to stays reachable, and so is not noticed when it is dropped without being closed.
      *
      * @return this

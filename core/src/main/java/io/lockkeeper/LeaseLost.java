@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * The news that a hold is lost. It is told once, where time allows at least {@code min(lease / 10, 2 s)} before the
+ * The news that a hold is lost. It is reported once, if time allows at least {@code min(lease / 10, 2 s)} before the
  * store may let others in. From the telling on {@link Lease#isValid()} is false, {@link Lease#renew} and
  * {@link Lease#release} return false, and nothing rescues the hold.
  *
  * @param name the name that was held; of a lease on several locks, the part that was lost
  * @param token the fencing token of the hold
  * @param reason why it is lost
- * @param remaining the time left to stop in: until then the store lets nobody else in; zero when there is none
+ * @param remaining the time left to stop: until then the store grants the lock to nobody else; zero if there is none
  */
 public record LeaseLost(String name, long token, Reason reason, Duration remaining) {
     public LeaseLost {

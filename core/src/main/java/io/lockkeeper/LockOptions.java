@@ -115,7 +115,7 @@ public final class LockOptions {
     }
 
     /**
-     * What whoever inspects the lock is shown of this holder. Built-in: the empty string.
+     * What is shown of this holder when the lock is inspected. Built-in: the empty string.
      *
      * @param label at most 200 bytes in UTF-8
      */

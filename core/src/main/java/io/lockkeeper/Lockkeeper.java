@@ -59,7 +59,7 @@ public final class Lockkeeper implements AutoCloseable {
         return builder(url).build();
     }
 
-    /** Connects to the store at this URL, as the builder is told. */
+    /** Connects to the store at this URL, with the builder's settings. */
     public static Builder builder(String url) {
         return new Builder(StoreUrl.parse(Objects.requireNonNull(url, "url")), null);
     }
@@ -69,13 +69,13 @@ public final class Lockkeeper implements AutoCloseable {
         return builder(store).build();
     }
 
-    /** Keeps locks in a store that you made yourself, as the builder is told; it is not closed with the keeper. */
+    /** Keeps locks in a store that you made yourself, with the builder's settings; it is not closed with the keeper. */
     public static Builder builder(LockStore store) {
         return new Builder(null, Objects.requireNonNull(store, "store"));
     }
 
     /**
-     * Keeps locks in a quorum of independent stores (Redlock): a lock is held by whoever a majority of them has let in. The
+     * Keeps locks in a quorum of independent stores (Redlock): a lock is held by the client to which a majority of them has granted it. The
      * members are not closed with it; close them after it. All clients must list the same members in the same order.
      *
      * <p>A quorum serves nobody in order, has no semaphores and no latches, and allows leases of up to a minute; see
@@ -89,7 +89,7 @@ public final class Lockkeeper implements AutoCloseable {
         return quorumBuilder(members).build();
     }
 
-    /** Keeps locks in a quorum of independent stores, as the builder is told; see {@link #quorum}. */
+    /** Keeps locks in a quorum of independent stores, with the builder's settings; see {@link #quorum}. */
     public static Builder quorumBuilder(Lockkeeper... members) {
         List<LockStore> stores = new ArrayList<>();
         for (Lockkeeper member : members) {
@@ -126,13 +126,13 @@ public final class Lockkeeper implements AutoCloseable {
         return primitives.readWriteLock(name, options);
     }
 
-    /** The semaphore of this name, with so many permits. */
+    /** The semaphore of this name, with that many permits. */
     public DistributedSemaphore semaphore(String name, int permits) {
         return semaphore(name, permits, LockOptions.defaults());
     }
 
     /**
-     * The semaphore of this name, with so many permits, held as the options say.
+     * The semaphore of this name, with that many permits, held as the options say.
      *
      * @param permits at least 1; the same for all who use the name at the same time
      * @throws UnsupportedOperationException when the store does not guarantee {@link Guarantee#PERMITS}
@@ -242,7 +242,7 @@ public final class Lockkeeper implements AutoCloseable {
             return this;
         }
 
-        /** Is told what happens. */
+        /** Is notified of what happens. */
         public Builder listener(KeeperListener listener) {
             this.listener = Objects.requireNonNull(listener, "listener");
             return this;

@@ -33,7 +33,7 @@ final class LockkeeperTest {
         "redlock://h1,lockkeeper-redis",
         "zookeeper://h,lockkeeper-zookeeper"
     })
-    void aSchemeWhoseModuleIsNotThereSaysWhichToAdd(String url, String module) {
+    void theErrorForAMissingModuleNamesTheModuleToAdd(String url, String module) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Lockkeeper.connect(url))
                 .withMessageContaining("io.lockkeeper:" + module)

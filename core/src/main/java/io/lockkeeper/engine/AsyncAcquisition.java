@@ -36,7 +36,7 @@ final class AsyncAcquisition {
     private @Nullable Attempt attempt;
     private boolean abandoned;
 
-    /** An acquisition whose outcome {@code then} is told on a thread of {@code runner}. */
+    /** An acquisition whose outcome is passed to {@code then} on a thread of {@code runner}. */
     AsyncAcquisition(
             Keeper keeper,
             LockRequest request,

@@ -30,7 +30,7 @@ final class Checks {
         range("count", count, 1, MOST_COUNT);
     }
 
-    /** A wait in nanoseconds: nothing for a negative one, for ever for one that is too long to count. */
+    /** A wait in nanoseconds: none for a negative one, forever for one that is too long to count. */
     static long waitNanos(Duration wait) {
         Objects.requireNonNull(wait, "wait");
         if (wait.isNegative()) {
@@ -39,7 +39,7 @@ final class Checks {
         return wait.toSeconds() >= Long.MAX_VALUE / 1_000_000_000L ? Long.MAX_VALUE : wait.toNanos();
     }
 
-    /** The moment so long after now; never overflows. */
+    /** The moment that long after now; never overflows. */
     static long after(long now, long nanos) {
         return nanos >= Long.MAX_VALUE - now ? Long.MAX_VALUE : now + nanos;
     }

@@ -44,7 +44,7 @@ final class Hold {
     volatile boolean renewing;
     volatile boolean failing;
 
-    /** Whether it is renewed in a request of its own, because one with others has failed and it was the cause. */
+    /** Whether it is renewed in a separate request, because one with others has failed and it was the cause. */
     volatile boolean alone;
 
     volatile State state = State.HELD;
@@ -107,7 +107,7 @@ final class Hold {
     }
 
     /**
-     * Ends it because the store wants it back. Those who listen get their time to stop before the store is told that the
+     * Ends it because the store wants it back. Those who listen get their time to stop before the store learns that the
      * holder knows, unless they say earlier, by releasing, that they are done.
      */
     void recall() {

@@ -155,7 +155,7 @@ final class KeeperInspector implements Inspector {
             synchronized (untold) {
                 untold.addLast(info);
                 if (untold.size() > 1) {
-                    return; // whoever tells the first one goes on with it
+                    return; // the thread that reports the first one reports this one, too
                 }
             }
             keeper.events().run(this::tellNext);

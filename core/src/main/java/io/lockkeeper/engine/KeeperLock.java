@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A lock on one name of one keeper. Has no state of its own: any two for the same name are interchangeable. */
+/** A lock on one name of one keeper. Has no state: any two for the same name are interchangeable. */
 final class KeeperLock extends AbstractLock {
     private final Keeper keeper;
     private final String name;

@@ -19,7 +19,7 @@ final class Log {
         log(Level.ERROR, message, cause);
     }
 
-    /** What a handler of the user's throws must not end the thread that renews. */
+    /** What a user's log handler throws must not end the thread that renews. */
     private static void log(Level level, String message, @Nullable Throwable cause) {
         try {
             LOG.log(level, Printable.text(message), cause);

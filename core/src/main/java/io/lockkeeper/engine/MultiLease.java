@@ -40,12 +40,12 @@ final class MultiLease implements Lease {
 
     @Override
     public long token() {
-        throw new UnsupportedOperationException("each of several locks has a token of its own: see parts()");
+        throw new UnsupportedOperationException("each of several locks has its own token: see parts()");
     }
 
     @Override
     public Sequencer sequencer() {
-        throw new UnsupportedOperationException("each of several locks has a sequencer of its own: see parts()");
+        throw new UnsupportedOperationException("each of several locks has its own sequencer: see parts()");
     }
 
     @Override

@@ -163,7 +163,7 @@ final class Possession {
         keeper().timer().schedule(hold.endsAt(), () -> action.accept(told));
     }
 
-    /** Whether anybody wants to be told of its loss; called with the queue's monitor held. */
+    /** Whether anybody wants to be notified of its loss; called with the queue's monitor held. */
     boolean isListenedTo() {
         return listened && accepted;
     }

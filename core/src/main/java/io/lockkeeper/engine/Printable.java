@@ -3,7 +3,7 @@ package io.lockkeeper.engine;
 
 import io.lockkeeper.LockkeeperException;
 
-/** Text of the user's as it may stand in a message: what users call a lock must not forge lines of a log. */
+/** A user's text as it may stand in a message: the name of a lock must not forge lines of a log. */
 final class Printable {
     private Printable() {}
 

@@ -40,7 +40,7 @@ record Settings(Duration lease, boolean renewed, long maxHold, boolean handsOn, 
                 options.label());
     }
 
-    /** Whether a handed-over grant must be confirmed before anybody is told of it. */
+    /** Whether a handed-over grant must be confirmed before it is reported. */
     boolean mustConfirm() {
         return !renewed || maxHold != Long.MAX_VALUE || !lockDelay.isZero();
     }

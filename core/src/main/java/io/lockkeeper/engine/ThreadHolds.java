@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #isOver}.
  */
 final class ThreadHolds {
-    /** So many lost fixed leases are remembered for an {@code unlock()} or {@code lock()} that must fail because of it. */
+    /** This many lost fixed leases are remembered for an {@code unlock()} or {@code lock()} that must fail because of it. */
     static final int MOST_REMEMBERED = 100;
 
     private final Map<String, ThreadHold> holds = new ConcurrentHashMap<>(4);

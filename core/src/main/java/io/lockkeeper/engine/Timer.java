@@ -128,7 +128,7 @@ final class Timer {
         }
     }
 
-    /** Outlives anything: without it no loss would be reported. Should it end all the same, whoever needs it next starts another. */
+    /** Outlives anything: without it no loss would be reported. Should it end all the same, the next call that needs it starts another. */
     private void loop() {
         try {
             while (!stopped) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * How long a hold is valid: pessimistic, and on our own monotonic clock. {@link #endsAt} is the moment until which the store
- * lets nobody else in for sure: the time before the answering request was sent, plus what the store said remains, minus a
+ * certainly grants nothing to others: the time before the answering request was sent, plus what the store said remains, minus a
  * margin. The {@link #deadline} lies before it by the time that the user gets to stop; validity ends there, and a hold that
  * is not renewed by then is lost, whatever the store says later. On a store with sessions the session bounds both.
  *
@@ -112,12 +112,12 @@ final class Validity {
         return Math.min(leaseDeadline, liveness.tellBy());
     }
 
-    /** Until when the store lets nobody else in for sure, by the lease. */
+    /** Until when the store certainly grants nothing to others, by the lease. */
     long endsAt() {
         return leaseEnd;
     }
 
-    /** How long those who are told of the loss now have to stop. */
+    /** How long those who are notified of the loss now have to stop. */
     long timeToStop(long now) {
         return Math.max(0, Math.min(leaseEnd, liveness.endsAt()) - now);
     }

@@ -28,7 +28,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** One client's view of a {@link MemoryCore}: each step is a command to the model. */
 public final class MemoryStore implements LockStore {
     private static final Guarantees GUARANTEES = new Promises(
-            EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE)), Duration.ofMillis(100));
+            EnumSet.of(
+                    Guarantee.FENCED,
+                    Guarantee.FAIR,
+                    Guarantee.LOCK_DELAY,
+                    Guarantee.SHARED,
+                    Guarantee.PERMITS,
+                    Guarantee.LATCH,
+                    Guarantee.PUSH,
+                    Guarantee.RAISES_TOKENS),
+            Duration.ofMillis(100));
 
     private final MemoryCore core;
     private final Runnable onClose;

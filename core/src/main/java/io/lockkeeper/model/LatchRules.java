@@ -26,7 +26,7 @@ public final class LatchRules {
         /** Sets the count of an open latch, as a new generation. */
         void set(long count);
 
-        /** Counts down by one, from more than 0; at 0 the latch opens, and all who watch it are told. */
+        /** Counts down by one, from more than 0; at 0 the latch opens, and all who watch it are notified. */
         void countDown();
 
         /** A client wants to know when it opens, until that time, in µs. */

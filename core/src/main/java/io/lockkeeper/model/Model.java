@@ -31,14 +31,14 @@ import java.util.function.Function;
  *
  * <p>Time comes with each command and never runs backwards in here. Nothing happens between commands: what is overdue
  * (expired holds, grants that became possible) is caught up with when the name is next touched, before the command itself
- * is carried out. That is how a store without a process of its own behaves, and nobody can tell the difference, because
+ * is carried out. That is how a store without its own process behaves, and nobody can tell the difference, because
  * each waiter looks again when the lease before it ends.
  *
  * <p>The rules of a single name are in {@link NameState}; here are the names, the tokens, the ids to be refused, the
  * latches, and the sweep that leaves nothing of names that nobody touches any more.
  */
 public final class Model implements Ledger {
-    /** A sweep goes through all names; it is due after so many commands, or as many as there are names. */
+    /** A sweep goes through all names; it is due after this many commands, or as many as there are names. */
     private static final int SWEEP_AFTER = 1024;
 
     private final Map<String, NameState> names = new HashMap<>();
@@ -312,7 +312,7 @@ public final class Model implements Ledger {
         }
     }
 
-    /** Names that nobody touches any more must not stay for ever. */
+    /** Names that nobody touches any more must not stay forever. */
     private void sweep() {
         for (Iterator<NameState> all = names.values().iterator(); all.hasNext(); ) {
             NameState state = all.next();

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * One name: who holds it, who waits, until when it is closed, and the rules by which that changes. A store that keeps this
  * state elsewhere can load it, apply a rule, and write back what has changed.
  *
- * <p>Invariants, after every command: holders do not conflict; the head of the queue cannot be let in (it conflicts, or
+ * <p>Invariants, after every command: holders do not conflict; the head of the queue cannot be granted (it conflicts, or
  * the name is closed); a hold handed over from the queue is unconfirmed until its first renewal.
  */
 public final class NameState {
@@ -85,7 +85,7 @@ public final class NameState {
 
     // ---- The commands. Each first catches up with what is overdue. ----
 
-    /** A claim: a known id is answered as it stands, a remembered or late one refused, a new one let in or queued. */
+    /** A claim: a known id is answered as it stands, a remembered or late one refused, a new one granted or queued. */
     public Answer claim(Claim claim, Ledger ledger) {
         catchUp(ledger);
         Answer known = standing(claim, ledger);
@@ -200,7 +200,7 @@ public final class NameState {
 
     // ---- The rules ----
 
-    /** Ends what is overdue and lets in whoever can be let in. */
+    /** Ends what is overdue, and grants what can be granted. */
     public void catchUp(Ledger ledger) {
         long now = ledger.time().micros();
         for (Iterator<Held> all = holders.iterator(); all.hasNext(); ) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One attempt to hold a name. First all members are asked to grant the claim, none to queue it. If a majority has, and is to
  * be counted, the tokens are chosen and written back: a second round has each member that granted it raise its floor past
- * them, take them for the hold's own, and begin the lease anew. If a majority has done that too, and time is left, the name
+ * them, take them for the hold's own, and begin the lease again. If a majority has done that too, and time is left, the name
  * is held. Otherwise the claim is withdrawn everywhere, also where it seemed to fail.
  */
 final class Acquisition {
@@ -149,7 +149,7 @@ final class Acquisition {
             return busyForNow("no token was to be had");
         }
         quorumHold.choose(choice.get());
-        all.quorumHolds().put(claim.id(), quorumHold); // whoever breaks it from now on, breaks what may be reported
+        all.quorumHolds().put(claim.id(), quorumHold); // a break from now on concerns what may be reported
         Round<Boolean> told = writeBack(counted);
         int written = told.count(kept -> kept);
         long end = quorumHold.end();
@@ -262,7 +262,7 @@ final class Acquisition {
         return String.join("; ", reasons);
     }
 
-    /** Marks members that have no marker; waits for that if nothing else comes of this claim, for its client may end with it. */
+    /** Marks members that have no marker; waits for that if this claim brings nothing else, for its client may end with it. */
     private void sitOutBlanks(Round<Vote> votes, boolean wait) {
         List<Member> blank = new ArrayList<>();
         votes.forEach(vote -> {

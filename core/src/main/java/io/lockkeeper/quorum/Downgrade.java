@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /**
  * Turns an exclusive hold into a shared one at all members that hold it. They take the next token of the block. One that is
- * used up has one more, which was written back with it: else each member would draw another.
+ * used up has one more, which was written back with it: otherwise each member would draw another.
  */
 final class Downgrade {
     private final Ensemble all;

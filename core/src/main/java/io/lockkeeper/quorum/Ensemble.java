@@ -206,7 +206,7 @@ final class Ensemble {
         return false;
     }
 
-    /** Withdraws what this member was sent; what cannot be told now is told later. */
+    /** Withdraws what this member was sent; what cannot be sent now is sent later. */
     boolean withdrawAt(Member member, QuorumHold quorumHold) {
         Claim sent = quorumHold.sent(member.number());
         if (sent == null) {

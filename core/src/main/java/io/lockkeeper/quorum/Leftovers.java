@@ -16,7 +16,7 @@ import java.util.TreeSet;
  * ends soonest. A member that is down for a day costs no more than one that is down for a minute.
  */
 final class Leftovers {
-    /** A busy client leaves that many in about a second, and the member is told as many in about that time. */
+    /** A busy client leaves that many in about a second, and the member is sent as many in about that time. */
     static final int MOST = 500;
 
     private final Ticker ticker;

@@ -94,7 +94,7 @@ final class Markers {
         if (standing == Standing.SITS_OUT) {
             date(member, found);
             Out known = out(member);
-            // Somebody else who looks may have found another marker since.
+            // Another client may have found another marker since.
             if (known != null && known.isOf(found) && left(known) == 0 && !clocks.lags(member)) {
                 standing = confirm(member, found);
             }

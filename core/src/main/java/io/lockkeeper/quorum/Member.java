@@ -22,8 +22,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the stores that a quorum is made of: opened when it is first needed, asked on threads of its own, its clock read
- * off every answer. What it could not be told (that a claim is withdrawn) it is told when it is next heard of.
+ * One of the stores that a quorum is made of: opened when it is first needed, asked on its own threads, its clock read
+ * off every answer. What could not be sent to it (that a claim is withdrawn) is sent when it next answers.
  */
 final class Member {
     /** Renewals wait for no other steps. */
@@ -242,7 +242,7 @@ final class Member {
                 leftovers.remove(claim.id());
             }
         } catch (StoreUnavailableException e) {
-            // It is told the next time.
+            // It is sent the next time.
         } finally {
             clearing.set(false);
         }

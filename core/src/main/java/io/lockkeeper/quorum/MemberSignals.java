@@ -8,7 +8,7 @@ import io.lockkeeper.spi.Signals;
 
 /**
  * What a member's signals mean to a client of the quorum. Only one does: that a hold is being, or was, broken, which all
- * members are asked for; the client is told when a majority has said so. A member that can only say that something has
+ * members are asked for; the client is notified when a majority has said so. A member that can only say that something has
  * changed makes the client ask all of them. That one member has lost a hold, or its clients, is for the next renewal to
  * find out.
  */

@@ -40,7 +40,7 @@ class MemberThreads {
         return pool;
     }
 
-    /** Lets what is under way end, each member's for so long at most. */
+    /** Lets what is under way end, for at most this long per member. */
     void close(Duration wait) {
         pools.forEach(ThreadPoolExecutor::shutdown);
         boolean interrupted = Thread.interrupted();

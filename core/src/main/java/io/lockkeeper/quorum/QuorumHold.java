@@ -73,7 +73,7 @@ final class QuorumHold {
         }
         sent[member] = addressed;
         answered[member] = false;
-        written[member] = false; // what it grants anew, it grants with tokens of its own
+        written[member] = false; // what it grants again, it grants with its own tokens
         return true;
     }
 
@@ -88,7 +88,7 @@ final class QuorumHold {
         block = choice.block();
     }
 
-    /** What this member was sent, as it must be told of it now; null when it was sent nothing. */
+    /** What this member was sent, as it must be named to it now; null if it was sent nothing. */
     synchronized @Nullable Claim sent(int member) {
         Claim last = sent[member];
         return last == null || answered[member] ? last : last.asStray();
@@ -184,7 +184,7 @@ final class QuorumHold {
         return sorted[sorted.length - majority];
     }
 
-    /** The hold's client is told that it lasts until then. */
+    /** The hold's client knows that it lasts until then. */
     synchronized void report(long end) {
         reported = Math.max(reported, end);
     }

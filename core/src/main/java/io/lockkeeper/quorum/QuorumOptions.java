@@ -11,7 +11,7 @@ import java.util.Set;
  *
  * @param memberTimeout how long one member is waited for in one round; the shortest lease is four times as long
  * @param longestLease no lease and lock-delay together may be longer; whole seconds. A member that has lost its memory
- *     sits out so long, so it is part of what all clients must agree on
+ *     sits out that long, so it is part of what all clients must agree on
  * @param clockLead how far a member's clock may lead the median of all before the member is ignored
  */
 public record QuorumOptions(Duration memberTimeout, Duration longestLease, Duration clockLead) {
@@ -23,7 +23,7 @@ public record QuorumOptions(Duration memberTimeout, Duration longestLease, Durat
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(5);
 
-    /** Twice the lease that locks have unless they are told otherwise. */
+    /** Twice the built-in lease of locks. */
     private static final Duration LONGEST_LEASE = Duration.ofSeconds(60);
 
     /** Clocks that are kept in step at all are nearer than this. */

@@ -57,7 +57,7 @@ final class QuorumRelease {
         }
     }
 
-    /** Withdraws at all members; those that cannot be told now are told later. */
+    /** Withdraws at all members; those that cannot be reached now are sent it later. */
     void withdraw(Claim claim) {
         QuorumHold known = all.quorumHolds().remove(claim.id());
         QuorumHold quorumHold = known != null ? known : new QuorumHold(claim, all.size());

@@ -24,7 +24,7 @@ import java.util.Map;
  * otherwise be undone at the first before it has reached the last.
  */
 final class QuorumRenewal {
-    /** A member renews so many within some ten milliseconds, and is waited for 250 unless told otherwise. */
+    /** A member renews this many within some ten milliseconds; built in, it is waited for 250. */
     private static final int MOST = 500;
 
     private final Ensemble all;

@@ -31,14 +31,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * Redlock: a store made of several independent ones, its members. A name is held by whoever a majority of them has let in.
+ * Redlock: a store made of several independent ones, its members. A name is held by the client to which a majority of them has granted it.
  *
- * <p><b>Exclusion.</b> Two majorities have a member in common, and that member lets in one. A hold lasts as long as a majority
+ * <p><b>Exclusion.</b> Two majorities have a member in common, and that member grants the name to one client. A hold lasts as long as a majority
  * surely holds it: from the moment before each member was asked, what it said remains. An {@link Acquisition} has to get a
  * majority, an {@link QuorumRenewal} has to get one again. A member that may have forgotten a grant does not count
  * ({@link Markers}), nor does one whose clock runs ahead ({@link Clocks}).
  *
- * <p><b>Tokens</b> rise because they are written back to a majority before anybody is told of the hold; see
+ * <p><b>Tokens</b> rise because they are written back to a majority before the hold is reported; see
  * {@link TokenChoice}. The members take them for the hold's own, so that they can be asked about it.
  *
  * <p><b>What it does not do.</b> Members are tried and never queued on: two claims, each at the head of some queues and in
@@ -53,7 +53,7 @@ public final class QuorumStore implements LockStore {
     /** More would not fit the {@link TokenChoice#STRIPE stripes} into a block, nor the marker. */
     private static final int MOST = 7;
 
-    /** After so many claims, what has ended without anybody saying so is forgotten. */
+    /** After this many claims, what has ended silently is forgotten. */
     private static final int FORGET_AFTER = 256;
 
     private final Ensemble all;

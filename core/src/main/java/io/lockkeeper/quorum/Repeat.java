@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Says where a claim stands that may have been granted before, without ever granting it anew. */
+/** Says where a claim stands that may have been granted before, without ever granting it again. */
 final class Repeat {
     private final Ensemble all;
 
@@ -40,7 +40,7 @@ final class Repeat {
             return gone();
         }
         each.sort(Comparator.reverseOrder());
-        // A member may have begun the lease anew, with the tokens, after the hold was reported.
+        // A member may have begun the lease again, with the tokens, after the hold was reported.
         long most = Math.min(each.get(all.majority() - 1).toNanos(), quorumHold.reportedAfter(now));
         if (most <= 0) {
             return gone();
@@ -56,7 +56,7 @@ final class Repeat {
         }
         Renewals refresh = new Renewals(List.of(), List.of(stray ? sent.asStray() : sent));
         Renewal answer = member.step(sent.name(), store -> store.renew(refresh), Renewal::at);
-        // One that let it in after it was reported does not have its tokens, and shows another hold to whoever looks.
+        // One that granted it after it was reported does not have its tokens, and shows another hold to those who look.
         boolean has = quorumHold.isWritten(member.number());
         return has && answer.queued().get(0) instanceof Answer.Granted granted ? granted.remaining() : Duration.ZERO;
     }

@@ -12,8 +12,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to all members at once, each asked on a thread of its own. Whoever asks waits until it has heard enough, or
- * for so long at most; what comes later is noted by the step itself, if it matters.
+ * One question to all members at once, each asked on its own thread. The asking thread waits until it has heard enough, or
+ * for a limited time; what comes later is noted by the step itself, if it matters.
  */
 final class Round<R> {
     /** Once there are enough answers, the others are waited for as long again as that took, and this longer. */
@@ -33,7 +33,7 @@ final class Round<R> {
         this.began = ticker.nanos();
     }
 
-    /** Asks these members, of so many all in all. */
+    /** Asks these members, of that many altogether. */
     static <R> Round<R> ask(Ticker ticker, List<Member> members, int of, Member.Kind kind, Function<Member, R> step) {
         Round<R> round = new Round<>(ticker, of);
         for (Member member : members) {
@@ -62,7 +62,7 @@ final class Round<R> {
         LockSupport.unpark(asker);
     }
 
-    /** Waits until it is so, or for so many nanoseconds after the beginning; interrupts are kept for later. */
+    /** Waits until it is so, or for that many nanoseconds after the beginning; interrupts are kept for later. */
     void await(long nanos, BooleanSupplier enough) {
         boolean interrupted = false;
         while (!enough.getAsBoolean() && ticker.nanos() < began + nanos) {

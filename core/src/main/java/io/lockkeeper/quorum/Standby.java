@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Asking one.</b> A claim that waits for a name that a majority has refused does not claim again at all members. It asks
  * one, each time another, who holds the name, which changes nothing there. Only when that one does not know, or does not answer,
- * is it claimed again. So a member with a leftover of its own delays nobody for long.
+ * is it claimed again. So a member that has a leftover delays nobody for long.
  *
  * <p><b>Backing off.</b> The longer the same holder has had the name, the less often it is asked for: after an eighth of that
  * time again, so that a release is noticed after a fraction of the time for which the name was held. A new holder, or a vote that nobody has

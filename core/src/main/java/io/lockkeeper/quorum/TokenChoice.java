@@ -9,13 +9,13 @@ import java.util.Optional;
 /**
  * The tokens of a hold, chosen from those that a majority of members have given.
  *
- * <p><b>They rise.</b> An earlier, conflicting hold had its tokens written back to a majority before anybody was told of it;
+ * <p><b>They rise.</b> An earlier, conflicting hold had its tokens written back to a majority before it was reported;
  * one of ours is among them, and gave us a greater one. So the greatest of ours is greater than all of its.
  *
  * <p><b>They are unique</b>, also among readers that come at the same time and know nothing of each other. Two blocks of one
  * member never meet, but a block of one member may meet that of another. So numbers are dealt out in stripes, in turn, one
  * stripe to each member, and readers use only what lies in a stripe of the member that gave it. Where blocks have shrunk to
- * single tokens there may be none; then the attempt fails, and the next one draws anew.
+ * single tokens there may be none; then the attempt fails, and the next one draws again.
  *
  * @param token the first token
  * @param block how many

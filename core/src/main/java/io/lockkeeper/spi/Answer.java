@@ -33,7 +33,7 @@ public sealed interface Answer {
      *
      * @param why why
      * @param detail for people: who holds the name, how it is used, or why that is undecided
-     * @param retryAfter when a claim that would wait should be made anew, by a store that cannot queue it
+     * @param retryAfter when a claim that would wait should be made again, by a store that cannot queue it
      * @param at when the store decided it
      */
     record Refused(Why why, String detail, Duration retryAfter, StoreTime at) implements Answer {}

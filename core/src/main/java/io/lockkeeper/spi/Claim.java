@@ -5,7 +5,7 @@ package io.lockkeeper.spi;
  * One attempt to hold a name. Repeating a claim with the same id is harmless.
  *
  * @param name what is to be held
- * @param id unique for ever
+ * @param id unique forever
  * @param terms what is asked for
  * @param deadline the store refuses to carry the claim out for the first time after this moment
  * @param stray whether another copy of it may still be on its way, because it was repeated or withdrawn unanswered: then

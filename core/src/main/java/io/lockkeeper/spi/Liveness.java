@@ -31,6 +31,6 @@ public interface Liveness {
     /** When the holder must be told, in time to stop. */
     long tellBy();
 
-    /** Until when the store lets nobody else in for sure; in the past when the session is known to have ended. */
+    /** Until when the store certainly grants nothing to others; in the past if the session is known to have ended. */
     long endsAt();
 }

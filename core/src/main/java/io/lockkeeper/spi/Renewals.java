@@ -21,7 +21,7 @@ public record Renewals(List<Hold> holds, List<Claim> queued) {
      * A hold to renew.
      *
      * @param grant which
-     * @param lease the lease lasts at least so long from now; a renewal never shortens it
+     * @param lease the lease lasts at least that long from now; a renewal never shortens it
      * @param raiseTo the name's later tokens are to be greater than this, and the grant's token and block are the hold's from
      *     now on; 0 to leave both alone. A quorum gives its members the tokens that it has chosen in this way. A store that does
      *     not promise {@link io.lockkeeper.Guarantee#RAISES_TOKENS} throws {@link UnsupportedOperationException}

@@ -80,7 +80,7 @@ public final class Secrets {
         }
     }
 
-    /** Whether there is a user and something else where a host and its port should be. */
+    /** Whether a user, or anything but a host and its port, is where those should be. */
     private static boolean isCutShort(String address) {
         return address.matches("[^/]*//[^/,]*:[^/,]*\\D[^/,]*");
     }

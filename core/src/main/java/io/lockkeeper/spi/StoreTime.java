@@ -14,7 +14,7 @@ public record StoreTime(long incarnation, long micros) {
         return incarnation != now.incarnation || micros < now.micros;
     }
 
-    /** The moment so many microseconds later. */
+    /** The moment that many microseconds later. */
     public StoreTime plusMicros(long more) {
         return new StoreTime(incarnation, micros + more);
     }

@@ -134,7 +134,7 @@ public final class StoreUrl {
         }
     }
 
-    /** This URL with what the keeper has settled, so that a store finds it here whoever set it. */
+    /** This URL with what the keeper has settled, so that a store finds it here regardless of where it was set. */
     public StoreUrl with(String name, Duration value) {
         Map<String, String> more = new LinkedHashMap<>(parameters);
         more.put(name, value.toMillis() + "ms");

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The monotonic clock that a keeper measures by. It begins near zero, so that sums of a reading and a duration can be
- * compared with {@code <}. A store for tests may bring one of its own; all others use {@link #SYSTEM}.
+ * compared with {@code <}. A store for tests may bring its own; all others use {@link #SYSTEM}.
  */
 public interface Ticker {
     /** The machine's monotonic clock. */

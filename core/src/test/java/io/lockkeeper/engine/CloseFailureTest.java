@@ -107,7 +107,7 @@ final class CloseFailureTest {
     }
 
     @Test
-    void thoseWhoWaitWithoutEndEndWithTheKeeper() throws Exception {
+    void waitersWithoutTimeLimitEndWhenTheKeeperCloses() throws Exception {
         Rig rig = withHangingWithdrawals();
         Lease held = other.lock("x").acquire();
         Call<Lease> call = Call.start(() -> rig.lock("x").acquire());

@@ -259,7 +259,7 @@ final class HintTest {
     }
 
     @Test
-    void whoIsInterruptedWhileTheStoreIsAskedLeavesNothing() throws Exception {
+    void anInterruptWhileTheStoreIsAskedLeavesNothing() throws Exception {
         Lease held = other.lock("x", LONG).acquire();
         Call<Lease> waiter = Call.start(() -> rig.lock("x", LONG).acquire());
         awaitWaiters(1);

@@ -177,7 +177,7 @@ final class LastMomentTest {
     }
 
     @Test
-    void aGrantToldBeforeTheAnswerThatItIsQueuedIsNotMissed() throws Exception {
+    void aGrantSignalledBeforeTheClaimIsKnownToBeQueuedIsNotMissed() throws Exception {
         Lease first = holders.lock("x").acquire();
         AtomicInteger times = new AtomicInteger();
         afterStep.set((step, answer) -> {

@@ -57,7 +57,7 @@ final class LeavingRaceTest {
     }
 
     @Test
-    void whoeverLeavesTheQueueOfAHeldNameBeforeItEnteredIsNotCounted() throws Exception {
+    void aWaiterThatLeavesBeforeItEntersAHeldNamesQueueIsNotCounted() throws Exception {
         KeeperLock x = rig.lock("x");
         Lease held = x.acquire();
         leaveBeforeEntering(x);
@@ -69,7 +69,7 @@ final class LeavingRaceTest {
     }
 
     @Test
-    void whoeverLeavesAnIdleQueueBeforeItEnteredDoesNotBecomeItsDriver() throws Exception {
+    void aWaiterThatLeavesBeforeItEntersAnIdleQueueDoesNotBecomeItsDriver() throws Exception {
         KeeperLock x = rig.lock("x");
         leaveBeforeEntering(x);
         rig.assertNothingIsLeft();
@@ -80,7 +80,7 @@ final class LeavingRaceTest {
     /** Those behind one who left so get the lock when it is released. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void thoseWhoWaitGetTheirTurn(int leavers) throws Exception {
+    void waitersAcquireInTurn(int leavers) throws Exception {
         KeeperLock x = rig.lock("x");
         Lease held = x.acquire();
         for (int i = 0; i < leavers; i++) {

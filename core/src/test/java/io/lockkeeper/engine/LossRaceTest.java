@@ -120,7 +120,7 @@ final class LossRaceTest {
 
     /** The end of validity is noticed by whoever looks first: the timer, the user, or the release. */
     @Test
-    void theEndOfValidityMeetsEverybodyWhoLooksAtIt() throws Exception {
+    void theEndOfValidityIsSeenByAllThreadsThatLook() throws Exception {
         KeeperLock lock = rig.lock("x");
         for (int i = 0; i < ROUNDS; i++) {
             Lease lease = lock.acquire();

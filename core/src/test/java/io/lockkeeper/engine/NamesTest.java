@@ -69,7 +69,7 @@ final class NamesTest {
     }
 
     @Test
-    void countsHaveARangeThatTheMessageTells() {
+    void theErrorForACountNamesItsRange() {
         Checks.latchCount(1);
         Checks.latchCount((1L << 53) - 1);
         assertThatIllegalArgumentException()

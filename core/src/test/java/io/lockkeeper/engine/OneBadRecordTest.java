@@ -109,7 +109,7 @@ final class OneBadRecordTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void whoWaitsForAnotherNameGoesOnWaiting(Supplier<Throwable> how) throws Exception {
+    void waitersForAnotherNameGoOnWaiting(Supplier<Throwable> how) throws Exception {
         Lease good = other.lock("good").acquire();
         Lease bad = other.lock("bad").acquire();
         CompletableFuture<Lease> forGood = rig.lock("good").acquireAsync();

@@ -43,7 +43,7 @@ final class PermitsTest {
      * ended, not only the first that is found.
      */
     @Test
-    void whoeverLeavesWithAGrantToConfirmEndsThePendingClaimToo() throws Exception {
+    void aWaiterThatLeavesWithAGrantToConfirmEndsThePendingClaimToo() throws Exception {
         Rig others = new Rig(core, null);
         LockOptions options =
                 LockOptions.defaults().lease(Duration.ofSeconds(10)).lockDelay(Duration.ofMillis(100));
@@ -114,7 +114,7 @@ final class PermitsTest {
 
     /** Those whose time is up do not make one claim after the other: the next answer ends all of them. */
     @Test
-    void allWhoseTimeIsUpEndWithTheNextAnswer() throws Exception {
+    void allWaitersWhoseTimeIsUpEndWithTheNextAnswer() throws Exception {
         Semaphore answers = new Semaphore(0);
         Rig rig = new Rig(
                 core,

@@ -102,7 +102,7 @@ final class WorkersTest {
     }
 
     @Test
-    void whoeverClosesTheKeeperInACallbackIsNotInterrupted() throws Exception {
+    void closingTheKeeperInACallbackDoesNotInterruptIt() throws Exception {
         Rig rig = new Rig();
         CompletableFuture<Boolean> isInterrupted = new CompletableFuture<>();
         rig.lock("x").acquireAsync().thenAccept(lease -> {

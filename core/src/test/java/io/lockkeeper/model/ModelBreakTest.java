@@ -28,7 +28,7 @@ final class ModelBreakTest {
     }
 
     @Test
-    void aRecallTellsTheHolderAndLetsNobodyInYet() {
+    void aRecallNotifiesTheHolderAndGrantsNothingYet() {
         assertThat(bench.breakHold(held.token(), Duration.ZERO, false)).isTrue();
         assertThat(bench.signals)
                 .containsExactly(new Signal.Recalled(held.claim().id()));
@@ -95,7 +95,7 @@ final class ModelBreakTest {
     }
 
     @Test
-    void whoWasBrokenAtOnceHearsSoUntilItsLeaseWouldHaveEnded() {
+    void aHolderThatWasBrokenAtOnceLearnsWhyUntilItsLeaseWouldHaveEnded() {
         bench.breakHold(held.token(), Duration.ZERO, true);
         bench.withdraw(next);
         bench.pass(Bench.LEASE.toMillis() - 1);

@@ -32,7 +32,7 @@ final class ModelClaimTest {
     }
 
     @Test
-    void aTakenNameQueuesWhoWouldWaitAndRefusesWhoWouldNot() {
+    void aTakenNameQueuesClaimsThatWaitAndRefusesThoseThatDoNot() {
         bench.send(bench.writer("a"));
         Answer.Queued queued = (Answer.Queued) bench.send(bench.writer("b"));
         assertThat(queued.ahead()).isZero();

@@ -176,7 +176,7 @@ final class ModelHandOverTest {
     }
 
     @Test
-    void whoeverOnlyLooksSeesTheLockDelayOfAnExpiredHoldToo() {
+    void inspectionShowsTheLockDelayOfAnExpiredHoldToo() {
         Terms delayed = Bench.leased(Bench.terms(Mode.EXCLUSIVE), Bench.LEASE, Duration.ofSeconds(5));
         bench.grant(bench.claim("a", "x", delayed));
         bench.pass(Bench.LEASE.toMillis() + 1_000);

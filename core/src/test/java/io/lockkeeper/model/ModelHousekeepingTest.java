@@ -84,7 +84,7 @@ final class ModelHousekeepingTest {
     }
 
     @Test
-    void whoLooksIsShownHoldersAndWaiters() {
+    void inspectionShowsHoldersAndWaiters() {
         bench.grant(bench.claim("a", "x", Bench.permits(2, 3)));
         bench.send(bench.claim("b", "x", Bench.permits(2, 3)));
         bench.pass(1_000);

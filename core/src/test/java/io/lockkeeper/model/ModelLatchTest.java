@@ -86,7 +86,7 @@ final class ModelLatchTest {
     }
 
     @Test
-    void thoseWhoWatchAreToldAtZeroOnceEachAsLongAsTheyAreInterested() {
+    void watchersOfALatchAreNotifiedOnceAtZeroWhileTheyAreInterested() {
         bench.latch(set(2));
         bench.latch(new LatchStep.Watch("l", "b", Duration.ofSeconds(1)));
         bench.latch(new LatchStep.Watch("l", "b", Duration.ofSeconds(10)));

@@ -137,7 +137,7 @@ final class ModelSilentWaitersTest {
     }
 
     @Test
-    void theEndOfAConfirmedHoldSaysNothingAboutThoseWhoWait() {
+    void theEndOfAConfirmedHoldChangesNothingForWaiters() {
         Grant first = bench.grant(bench.writer("a"));
         Claim second = queued(bench.writer("b"));
         Claim silent = queued(bench.writer("c"));

@@ -2,11 +2,13 @@
 package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
+import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import java.time.Duration;
@@ -70,6 +72,23 @@ abstract class ApiContract extends Contract {
     /** Whether another client would have to wait for this lock. */
     static boolean isTaken(DistributedLock lock) {
         return !isFree(lock);
+    }
+
+    /** Asserts that this is refused because the thread does not hold the lock. */
+    static void notHeld(ThrowingCallable use) {
+        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(use);
+    }
+
+    /** Asserts that this is refused because the thread has lost the lock. */
+    static void notHeldAfterLoss(ThrowingCallable use) {
+        assertThatExceptionOfType(IllegalMonitorStateException.class)
+                .isThrownBy(use)
+                .withCauseInstanceOf(LeaseLostException.class);
+    }
+
+    /** Asserts that this fails because the hold was lost. */
+    static void lost(ThrowingCallable use) {
+        assertThatExceptionOfType(LeaseLostException.class).isThrownBy(use);
     }
 
     /** Null where the compiler does not expect one. */

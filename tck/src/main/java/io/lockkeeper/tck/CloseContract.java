@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** The end of a keeper: nobody waits on, nothing stays held, no thread is left. HAZARDS H18. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class CloseContract extends ClosedContract {
+abstract class CloseContract extends ApiContract {
     @Test
     void allWhoWaitEnd() throws Exception {
         Lockkeeper keeper = keeper();

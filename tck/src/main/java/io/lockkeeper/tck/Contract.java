@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.tck;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.DistributedLock;
@@ -20,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
@@ -43,9 +45,17 @@ abstract class Contract {
     private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private String prefix = "";
+    private @Nullable StoreFixture fixture;
 
     /** The store under test. */
-    abstract StoreFixture fixture();
+    final StoreFixture fixture() {
+        return requireNonNull(fixture, "the store under test is given before each test");
+    }
+
+    /** Is told before each test which store it tests. */
+    final void testOn(StoreFixture store) {
+        fixture = store;
+    }
 
     @BeforeEach
     final void begin(TestInfo test) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rule 7: a release lets exactly the next one in, and tells nobody else; a grant that nobody takes up ends soon. */
-abstract class HandOverContract extends SilentWaitersContract {
+abstract class HandOverContract extends StepContract {
     @BeforeEach
     void handsOver() {
         needsQueue();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * an answer was lost or a step is late.
  */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class IdempotenceContract extends RepeatedStepContract {
+abstract class IdempotenceContract extends StepContract {
     @ParameterizedTest
     @EnumSource(Mode.class)
     @DisplayName("H39: a claim whose answer is lost is granted once")

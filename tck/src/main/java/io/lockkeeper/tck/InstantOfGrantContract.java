@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Rule 4, at the instant of a grant: who gives up then has it or gives it back; nothing is granted and then forgotten. */
-abstract class InstantOfGrantContract extends LateStepContract {
+abstract class InstantOfGrantContract extends StepContract {
     private static final Duration SHORT = Duration.ofMillis(60);
 
     @Test

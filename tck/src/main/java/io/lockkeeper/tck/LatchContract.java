@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A count that many await to reach zero, once for each generation. */
-abstract class LatchContract extends LatchFaultContract {
+abstract class LatchContract extends AbstractLatchContract {
     private static final long MOST = (1L << 53) - 1;
 
     @BeforeEach

@@ -20,17 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Latches when steps, answers or signals get lost, and when the latch is set again meanwhile. */
-abstract class LatchFaultContract extends ApiContract {
-    /** A keeper that looks again soon when no signal has come. */
-    final Lockkeeper impatient(FaultyStore store) {
-        return closing(Lockkeeper.builder(store).patience(Duration.ofSeconds(1)).build());
-    }
-
-    /** Waits until so many clients have asked to be told of the latch. */
-    static void awaitWatch(FaultyStore store, int steps) throws InterruptedException {
-        await("somebody waits", () -> store.count(StepKind.LATCH) >= steps);
-    }
-
+abstract class LatchFaultContract extends AbstractLatchContract {
     @Test
     void aStepWhoseAnswerWasLostCountsOnce() {
         FaultyStore store = faulty();

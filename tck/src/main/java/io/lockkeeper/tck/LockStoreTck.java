@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.tck;
 
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.ClassOrderer;
@@ -8,9 +11,13 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.TestInstances;
 
 /**
- * The law that every store obeys, each rule a group of tests. Extend it with the fixture of a store:
+ * The contract that every store obeys: each rule of {@code docs/law.md}, and each primitive, is a group of tests. Extend it with the fixture of a store:
  *
  * <pre>{@code
  * class MyStoreTest extends LockStoreTck {
@@ -20,14 +27,16 @@ import org.junit.jupiter.api.TestInstance;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestClassOrder(ClassOrderer.OrderAnnotation.class)
+@ExtendWith(LockStoreTck.GivesFixture.class)
 public abstract class LockStoreTck {
-    // Where groups run beside each other, JUnit's threads begin at both ends: three in front, one at the back. So
-    // groups that take
-    // long are there, and those that run alone where all meet: few have to wait for them.
+    // Where groups run in parallel, JUnit's threads start at both ends of this list: three at the front, one at the
+    // back. So
+    // groups that take long are at the ends, and groups that run alone are where the threads meet: few groups wait for
+    // them.
     private static final int ALONE = Order.DEFAULT + 1;
     private static final int BACK = Order.DEFAULT + 2;
 
-    private StoreFixture fixture;
+    private @Nullable StoreFixture fixture;
 
     /** Starts the server under test. */
     protected abstract StoreFixture start() throws Exception;
@@ -44,403 +53,205 @@ public abstract class LockStoreTck {
         }
     }
 
-    @Nested
-    class Rule01Exclusion extends ExclusionContract {
+    /** Gives the store under test to each group before each of its tests. */
+    static final class GivesFixture implements BeforeEachCallback {
         @Override
-        StoreFixture fixture() {
-            return fixture;
+        public void beforeEach(ExtensionContext context) {
+            TestInstances instances = context.getRequiredTestInstances();
+            StoreFixture fixture =
+                    requireNonNull(instances.findInstance(LockStoreTck.class).orElseThrow().fixture);
+            instances.findInstance(Contract.class).ifPresent(group -> group.testOn(fixture));
         }
     }
 
     @Nested
-    class Rule02Tokens extends TokenContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule01Exclusion extends ExclusionContract {}
 
     @Nested
-    class Rule03Idempotence extends IdempotenceContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule02Tokens extends TokenContract {}
+
+    @Nested
+    class Rule03Idempotence extends IdempotenceContract {}
+
+    @Nested
+    class Rule03RepeatedSteps extends RepeatedStepContract {}
 
     @Nested
     @Order(9)
-    class Rule04NoGhosts extends NoGhostsContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule04NoGhosts extends NoGhostsContract {}
+
+    @Nested
+    class Rule04InstantOfGrant extends InstantOfGrantContract {}
+
+    @Nested
+    class Rule04LateSteps extends LateStepContract {}
 
     @Nested
     @Order(ALONE)
-    class Rule05NoOrphans extends NoOrphansContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule05NoOrphans extends NoOrphansContract {}
 
     @Nested
-    class Rule06Order extends OrderContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule06Order extends OrderContract {}
 
     @Nested
     @Order(6)
-    class Rule07HandOver extends HandOverContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule07HandOver extends HandOverContract {}
+
+    @Nested
+    @Order(6)
+    class Rule07SilentWaiters extends SilentWaitersContract {}
 
     @Nested
     @Order(7)
-    class Rule08LostSignals extends LostSignalsContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule08LostSignals extends LostSignalsContract {}
 
     @Nested
     @Order(5)
-    class Rule09Validity extends ValidityContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule09Validity extends ValidityContract {}
 
     @Nested
     @Order(BACK + 1)
-    class Rule10Loss extends LossContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule10Loss extends LossContract {}
 
     @Nested
     @Order(BACK)
-    class Rule11Errors extends ErrorsContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule11Errors extends ErrorsContract {}
 
     @Nested
     @Order(3)
-    class Rule12LockDelay extends LockDelayContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule12LockDelay extends LockDelayContract {}
 
     @Nested
-    class Rule13Interrupts extends InterruptContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule13Interrupts extends InterruptContract {}
 
     @Nested
     @Order(3)
-    class Rule14Lanes extends LaneContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule14Lanes extends LaneContract {}
 
     @Nested
     @Order(2)
-    class Rule15Renewal extends RenewalContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule15Renewal extends RenewalContract {}
 
     @Nested
-    class Rule16Break extends BreakContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Rule16Break extends BreakContract {}
 
     @Nested
     @Order(8)
-    class Misuse extends MisuseContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Misuse extends MisuseContract {}
 
     @Nested
-    class HostileNames extends HostileNamesContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Reentrancy extends ReentrancyContract {}
 
     @Nested
-    class ReadWriteLocks extends ReadWriteContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Ranges extends RangesContract {}
 
     @Nested
-    class Semaphores extends SemaphoreContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class HostileNames extends HostileNamesContract {}
 
     @Nested
-    class Latches extends LatchContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class ReadWriteLocks extends ReadWriteContract {}
 
     @Nested
-    class MultiLocks extends MultiLockContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Downgrades extends DowngradeContract {}
 
     @Nested
-    class Elections extends ElectionContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Semaphores extends SemaphoreContract {}
 
     @Nested
-    class Async extends AsyncContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Latches extends LatchContract {}
 
     @Nested
-    class Inspection extends InspectorContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class LatchFaults extends LatchFaultContract {}
 
     @Nested
-    class Closing extends CloseContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class MultiLocks extends MultiLockContract {}
+
+    @Nested
+    class MultiLockThreads extends MultiLockThreadContract {}
+
+    @Nested
+    class Elections extends ElectionContract {}
+
+    @Nested
+    class Async extends AsyncContract {}
+
+    @Nested
+    class Inspection extends InspectorContract {}
+
+    @Nested
+    class Closing extends CloseContract {}
+
+    @Nested
+    class Closed extends ClosedContract {}
 
     @Nested
     @Order(1)
-    class TwoJvms extends TwoJvmContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class TwoJvms extends TwoJvmContract {}
 
     @Nested
     @Order(ALONE)
-    class Scale extends ScaleContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Scale extends ScaleContract {}
 
     @Nested
     @Order(ALONE)
-    class ModelBased extends ModelContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class ModelBased extends ModelContract {}
 
     @Nested
     @Order(ALONE)
-    class Nemesis extends NemesisContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Nemesis extends NemesisContract {}
 
     @Nested
     @Order(4)
-    class Histories extends HistoryContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Histories extends HistoryContract {}
 
     @Nested
-    class Outages extends OutageContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Outages extends OutageContract {}
 
     @Nested
-    class MultiLockEnds extends MultiLockEndsContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class MultiLockEnds extends MultiLockEndsContract {}
 
     @Nested
-    class UnknownOutcomes extends UnknownOutcomeContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class UnknownOutcomes extends UnknownOutcomeContract {}
 
     @Nested
-    class AbandonedFutures extends AbandonedFutureContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class AbandonedFutures extends AbandonedFutureContract {}
 
     @Nested
-    class Recovery extends RecoveryContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Recovery extends RecoveryContract {}
 
     @Nested
-    class Upgrades extends UpgradeContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Upgrades extends UpgradeContract {}
 
     @Nested
-    class Crowds extends CrowdContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Crowds extends CrowdContract {}
 
     @Nested
-    class HostileTexts extends HostileTextContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class HostileTexts extends HostileTextContract {}
 
     @Nested
-    class PermitHandOn extends PermitHandOnContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class PermitHandOn extends PermitHandOnContract {}
 
     @Nested
-    class Callbacks extends CallbackContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Callbacks extends CallbackContract {}
 
     @Nested
-    class Executors extends ExecutorContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Executors extends ExecutorContract {}
 
     @Nested
-    class ClosingPoints extends ClosingPointContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class ClosingPoints extends ClosingPointContract {}
 
     @Nested
-    class StepFailures extends StepFailureContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class StepFailures extends StepFailureContract {}
 
     @Nested
-    class LossMoments extends LossMomentContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class LossMoments extends LossMomentContract {}
 
     @Nested
-    class Notices extends NoticeContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class Notices extends NoticeContract {}
 
     @Nested
-    class SlowUserCode extends SlowUserCodeContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class SlowUserCode extends SlowUserCodeContract {}
 
     @Nested
-    class OutageEnds extends OutageEndsContract {
-        @Override
-        StoreFixture fixture() {
-            return fixture;
-        }
-    }
+    class OutageEnds extends OutageEndsContract {}
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /** What people do wrong, and what then is right: HAZARDS H1 to H9 and H22 to H30, as far as names are not concerned. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class MisuseContract extends ReentrancyContract {
+abstract class MisuseContract extends ApiContract {
     // ---- Handles after their end ----
 
     @Test

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several locks as one: all or none, in one order that all agree on, from any mix of stores. */
-abstract class MultiLockContract extends MultiLockThreadContract {
+abstract class MultiLockContract extends AbstractMultiLockContract {
     @Test
     void allAreHeldOrNone() throws Exception {
         Lockkeeper keeper = keeper();

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.lockkeeper.DeadlockException;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Guarantee;
-import io.lockkeeper.KeeperListener;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LeaseLostException;
@@ -16,11 +15,8 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.testkit.FaultyStore;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
@@ -33,22 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Several locks as one in the style of {@code java.util.concurrent}. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class MultiLockThreadContract extends ApiContract {
-    /**
-     * Locks named a, b and so on, which is the order in which they are taken. A loss is told soon also where the store does not
-     * push, and on a busy machine none is lost by itself.
-     */
-    final DistributedLock[] locks(Lockkeeper keeper, String names) {
-        LockOptions options = LockOptions.defaults().lease(longer(Duration.ofMillis(2_500), keeper));
-        return names.chars()
-                .mapToObj(c -> keeper.lock(name(Character.toString(c)), options))
-                .toArray(DistributedLock[]::new);
-    }
-
-    final DistributedLock all(Lockkeeper keeper, String names) {
-        return DistributedLock.all(locks(keeper, names));
-    }
-
+abstract class MultiLockThreadContract extends AbstractMultiLockContract {
     @Test
     void aThreadOwnsAllAndReentersAll() throws Exception {
         Lockkeeper keeper = keeper();
@@ -138,44 +119,6 @@ abstract class MultiLockThreadContract extends ApiContract {
         assertThat(held.release()).isTrue();
         assertThat(get(token)).isGreaterThan(broken);
         assertThat(isFree(all(other, "ab"))).isTrue();
-    }
-
-    /** A keeper that notes the losses that it tells. */
-    final Lockkeeper keeper(Queue<LeaseLost> losses) {
-        KeeperListener listener = new KeeperListener() {
-            @Override
-            public void lost(LeaseLost loss) {
-                losses.add(loss);
-            }
-        };
-        return closing(Lockkeeper.builder(store()).listener(listener).build());
-    }
-
-    /** Breaks the hold of a by whoever awaits b, and waits until that one knows; gives the token. */
-    final long breakWhileWaiting(Lockkeeper other, Queue<LeaseLost> losses) throws Exception {
-        await("a is held", () -> other.lock(name("a")).isLocked());
-        awaitQueued(other, name("b"), 1);
-        Set<Long> broken = new HashSet<>();
-        await("the loss is told", () -> {
-            Optional<LeaseLost> told =
-                    losses.stream().filter(l -> broken.contains(l.token())).findFirst();
-            if (told.isEmpty()) { // a store without a queue may show a hold that is not reported yet, and never will be
-                other.inspector().inspect(name("a")).stream()
-                        .flatMap(info -> info.holders().stream())
-                        .filter(hold -> other.inspector().breakHoldNow(name("a"), hold.token(), Duration.ZERO))
-                        .forEach(hold -> broken.add(hold.token()));
-            }
-            return told.isPresent();
-        });
-        long token = losses.stream()
-                .filter(l -> broken.contains(l.token()))
-                .findFirst()
-                .orElseThrow()
-                .token();
-        assertThat(isFree(other.lock(name("a"))))
-                .as("it is not taken again before b can be had")
-                .isTrue();
-        return token;
     }
 
     @Test
@@ -318,10 +261,6 @@ abstract class MultiLockThreadContract extends ApiContract {
             lease.ensureValid();
             assertThat(count[0]).isEqualTo(done.get());
         }
-    }
-
-    static void notHeld(ThrowingCallable use) {
-        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(use);
     }
 
     private static void deadlock(ThrowingCallable use) {

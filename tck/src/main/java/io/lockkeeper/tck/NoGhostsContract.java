@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Rule 4: who no longer waits is given nothing, whatever is still on its way. */
-abstract class NoGhostsContract extends InstantOfGrantContract {
+abstract class NoGhostsContract extends StepContract {
     private static final Duration SHORT = Duration.ofMillis(60);
 
     // ---- Leaving the queue ----

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Many readers or one writer, in the order in which they came. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class ReadWriteContract extends DowngradeContract {
+abstract class ReadWriteContract extends ApiContract {
     @BeforeEach
     final void requireShared() {
         Lockkeeper keeper = keeper();

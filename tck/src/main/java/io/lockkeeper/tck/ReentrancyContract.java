@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.lockkeeper.DeadlockException;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Lease;
-import io.lockkeeper.LeaseLostException;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
@@ -16,12 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** {@code lock()} belongs to its thread, counts, costs nothing to re-enter and never acquires anew in silence. */
 @SuppressWarnings("LockNotBeforeTry")
-abstract class ReentrancyContract extends RangesContract {
+abstract class ReentrancyContract extends ApiContract {
     @Test
     void reentryIsCountedAndTheLastUnlockReleases() throws Exception {
         DistributedLock lock = keeper().lock(name());
@@ -232,19 +230,5 @@ abstract class ReentrancyContract extends RangesContract {
         lock.lock();
         assertThat(count[0]).isEqualTo(200);
         lock.unlock();
-    }
-
-    static void notHeld(ThrowingCallable use) {
-        assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(use);
-    }
-
-    static void notHeldAfterLoss(ThrowingCallable use) {
-        assertThatExceptionOfType(IllegalMonitorStateException.class)
-                .isThrownBy(use)
-                .withCauseInstanceOf(LeaseLostException.class);
-    }
-
-    static void lost(ThrowingCallable use) {
-        assertThatExceptionOfType(LeaseLostException.class).isThrownBy(use);
     }
 }

@@ -10,5 +10,15 @@ module io.lockkeeper.tck {
 
     exports io.lockkeeper.tck;
 
+    // JUnit calls the tests of the groups by reflection.
     opens io.lockkeeper.tck;
+    opens io.lockkeeper.tck.history;
+    opens io.lockkeeper.tck.keeper;
+    opens io.lockkeeper.tck.misuse;
+    opens io.lockkeeper.tck.model;
+    opens io.lockkeeper.tck.nemesis;
+    opens io.lockkeeper.tck.primitives;
+    opens io.lockkeeper.tck.process;
+    opens io.lockkeeper.tck.rules;
+    opens io.lockkeeper.tck.support;
 }

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.tck.BrokenStores.Fault;
+import io.lockkeeper.tck.history.HistoryRun;
+import io.lockkeeper.tck.model.ModelCheck;
+import io.lockkeeper.tck.nemesis.NemesisRest;
+import io.lockkeeper.tck.nemesis.NemesisRun;
+import io.lockkeeper.tck.support.Seed;
 import io.lockkeeper.testkit.FaultyStore;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +39,7 @@ class BrokenStoresTest {
             })
     @DisplayName("the model finds the fault")
     void theModelFindsTheFault(Fault fault) throws Exception {
-        try (ModelCheck check = ModelCheck.still(BrokenStores.connections(fault), ModelCheck.seed(), LITTLE)) {
+        try (ModelCheck check = ModelCheck.still(BrokenStores.connections(fault), Seed.ofThisRun(), LITTLE)) {
             assertThat(check.compare(200, 60)).get().asString().startsWith("the store differs from the model");
         }
     }
@@ -45,7 +50,7 @@ class BrokenStoresTest {
             })
     @DisplayName("the model finds the fault when time passes")
     void theModelFindsTheFaultWhenTimePasses(Fault fault) throws Exception {
-        try (ModelCheck check = ModelCheck.pausing(BrokenStores.connections(fault), ModelCheck.seed(), LITTLE)) {
+        try (ModelCheck check = ModelCheck.pausing(BrokenStores.connections(fault), Seed.ofThisRun(), LITTLE)) {
             assertThat(check.compare(100, 36)).get().asString().startsWith("the store differs from the model");
         }
     }
@@ -91,7 +96,7 @@ class BrokenStoresTest {
     @DisplayName("no fault is found where there is none")
     void noFaultIsFoundWhereThereIsNone() throws Exception {
         Supplier<LockStore> connections = BrokenStores.connections(Fault.NONE);
-        try (ModelCheck check = ModelCheck.still(connections, ModelCheck.seed(), ModelCheck.Effort.FULL)) {
+        try (ModelCheck check = ModelCheck.still(connections, Seed.ofThisRun(), ModelCheck.Effort.FULL)) {
             assertThat(check.compare(100, 60)).isEmpty();
         }
         assertThat(play(Fault.NONE)).isEmpty();
@@ -100,13 +105,13 @@ class BrokenStoresTest {
     private static Optional<String> play(Fault fault) throws InterruptedException {
         Supplier<LockStore> connections = BrokenStores.connections(fault);
         List<LockStore> stores = List.of(connections.get(), connections.get(), FaultyStore.on(connections.get()));
-        long seed = ModelCheck.seed();
+        long seed = Seed.ofThisRun();
         return new HistoryRun(stores, "broken", seed, 2_000, Duration.ofSeconds(1)).play(3);
     }
 
     /** With little time to end: what a broken store leaves never does. */
     private static Optional<String> storm(Fault fault) throws InterruptedException {
-        NemesisRun run = new NemesisRun(BrokenStores.connections(fault), "broken", ModelCheck.seed());
+        NemesisRun run = new NemesisRun(BrokenStores.connections(fault), "broken", Seed.ofThisRun());
         return run.play(Duration.ofSeconds(1), new NemesisRest(() -> 0, 0, Duration.ofSeconds(3)));
     }
 }

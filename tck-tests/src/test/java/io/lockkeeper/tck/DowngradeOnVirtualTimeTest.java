@@ -8,6 +8,8 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.tck.rules.UnknownOutcomeContract;
+import io.lockkeeper.tck.support.Contract;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
 import io.lockkeeper.testkit.VirtualTime;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.tck.support.Contract;
 import io.lockkeeper.testkit.StepKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

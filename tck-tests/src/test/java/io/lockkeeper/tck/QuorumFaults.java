@@ -5,6 +5,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.tck.support.Contract;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;

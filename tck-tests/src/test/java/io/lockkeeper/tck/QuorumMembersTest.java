@@ -18,6 +18,7 @@ import io.lockkeeper.quorum.QuorumStore;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Promises;
 import io.lockkeeper.spi.StoreUrl;
+import io.lockkeeper.tck.support.Contract;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -9,6 +9,7 @@ import io.lockkeeper.Fence;
 import io.lockkeeper.Lease;
 import io.lockkeeper.Mode;
 import io.lockkeeper.StaleTokenException;
+import io.lockkeeper.tck.support.Contract;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;

@@ -13,6 +13,7 @@ import io.lockkeeper.StaleTokenException;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.tck.support.Contract;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.LateStep;

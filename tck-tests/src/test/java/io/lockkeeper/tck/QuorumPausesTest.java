@@ -15,6 +15,8 @@ import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Terms;
+import io.lockkeeper.tck.support.Contract;
+import io.lockkeeper.tck.support.SpiClient;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.StepKind;
 import java.time.Duration;

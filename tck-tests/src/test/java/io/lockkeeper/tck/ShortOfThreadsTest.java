@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.lockkeeper.memory.MemoryCore;
 import io.lockkeeper.memory.MemoryStore;
+import io.lockkeeper.tck.process.ChildJvm;
+import io.lockkeeper.tck.support.FaultContract;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -9,6 +9,7 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.memory.MemoryCore;
 import io.lockkeeper.memory.MemoryStore;
+import io.lockkeeper.tck.support.Contract;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
 import java.lang.reflect.Method;

@@ -3,6 +3,7 @@ package io.lockkeeper.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.tck.support.Seed;
 import io.lockkeeper.testkit.fleet.Fleet;
 import io.lockkeeper.testkit.fleet.FleetFault;
 import io.lockkeeper.testkit.fleet.FleetPlan;
@@ -54,7 +55,7 @@ public abstract class FleetTck {
     @Test
     @DisplayName("a fleet of processes keeps its locks while clients and servers are killed, paused and cut off")
     void aFleetKeepsItsLocks(@TempDir(cleanup = CleanupMode.ON_SUCCESS) Path folder) throws Exception {
-        long seed = ModelCheck.seed();
+        long seed = Seed.ofThisRun();
         try (Ground ground = start()) {
             FleetReport report = Fleet.run(new FleetPlan(
                     ground.url(),

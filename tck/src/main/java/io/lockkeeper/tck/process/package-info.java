@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Clients in JVMs of their own, which are killed and paused. */
+@NullMarked
+package io.lockkeeper.tck.process;
+
+import org.jspecify.annotations.NullMarked;

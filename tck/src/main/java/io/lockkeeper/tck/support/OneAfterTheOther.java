@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.lockkeeper.tck.support;
+
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLocksProvider;
+
+/**
+ * The tests of a group run one after the other, and groups beside each other where JUnit is told to run in parallel: most
+ * of their time they wait for leases to end. Some run alone.
+ */
+public final class OneAfterTheOther implements ResourceLocksProvider {
+    /** A group that counts what is in the store, or that depends on when the store looks at what has ended. */
+    public interface Alone {}
+
+    @Override
+    public Set<Lock> provideForClass(Class<?> group) {
+        ResourceAccessMode mode =
+                Alone.class.isAssignableFrom(group) ? ResourceAccessMode.READ_WRITE : ResourceAccessMode.READ;
+        return Set.of(new Lock(group.getName()), new Lock("what is in the store", mode));
+    }
+
+    @Override
+    public Set<Lock> provideForNestedClass(List<Class<?>> enclosing, Class<?> group) {
+        return provideForClass(group);
+    }
+}

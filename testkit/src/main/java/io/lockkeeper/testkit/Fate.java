@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of one step: when its request reaches the store, whether the store carries it out, and when its caller is
- * answered, if at all. Immutable. Delays are of real time, also for a store that goes by {@link VirtualTime}.
+ * answered, if at all. Immutable. Delays are of real time, also for a store on {@link VirtualTime}.
  *
  * @see FaultyStore#disturb
  */
@@ -34,21 +34,21 @@ public final class Fate {
         return ANSWERED;
     }
 
-    /** The step is not carried out, and fails as one of a store that cannot be reached. */
+    /** The step is not carried out, and fails as if the store were unreachable. */
     public static Fate requestLost() {
         return new Fate(Duration.ZERO, false, Duration.ZERO, () -> unavailable("the request was lost"));
     }
 
-    /** The step is carried out, and fails as one of a store that cannot be reached. */
+    /** The step is carried out, and fails as if the store were unreachable. */
     public static Fate replyLost() {
         return new Fate(Duration.ZERO, true, Duration.ZERO, () -> unavailable("the reply was lost"));
     }
 
     /**
-     * The step throws what no store should throw, as one with a defect does.
+     * The step throws what no store should throw, as a store with a defect may.
      *
      * @param thrown a {@link RuntimeException} or an {@link Error}
-     * @param carriedOut whether it is carried out before
+     * @param carriedOut whether it is carried out first
      */
     public static Fate broken(Throwable thrown, boolean carriedOut) {
         if (!(thrown instanceof RuntimeException) && !(thrown instanceof Error)) {
@@ -57,12 +57,12 @@ public final class Fate {
         return new Fate(Duration.ZERO, carriedOut, Duration.ZERO, () -> thrown);
     }
 
-    /** The same, but the request is on its way for that long. */
+    /** The same, but the request is delayed by this much. */
     public Fate sentAfter(Duration delay) {
         return new Fate(delay, carriedOut, after, failure);
     }
 
-    /** The same, but the reply is on its way for that long. */
+    /** The same, but the reply is delayed by this much. */
     public Fate answeredAfter(Duration delay) {
         return new Fate(before, carriedOut, delay, failure);
     }
@@ -85,7 +85,7 @@ public final class Fate {
         throw (RuntimeException) thrown;
     }
 
-    /** A step is not broken off by an interrupt. */
+    /** An interrupt does not end a step. */
     private static void pass(Duration delay) {
         long until = System.nanoTime() + delay.toNanos();
         boolean interrupted = false;

@@ -12,12 +12,12 @@ public final class Gate {
 
     Gate() {}
 
-    /** Waits until the step has come to the gate. */
+    /** Waits until the step has arrived at the gate. */
     public boolean awaitArrival(Duration wait) throws InterruptedException {
         return arrived.await(wait.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Lets the step go on. */
+    /** Lets the step continue. */
     public void open() {
         opened.countDown();
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A step that is still on its way when its sender has given up: it arrives when it is told to. */
+/** A step that is still on its way when its sender has given up: it arrives when a test delivers it. */
 public final class LateStep {
     private final AtomicReference<@Nullable Supplier<?>> step = new AtomicReference<>();
 
@@ -21,10 +21,10 @@ public final class LateStep {
     }
 
     /**
-     * Has the store carry it out now.
+     * Makes the store carry it out now.
      *
-     * @return what the store answered, to nobody
-     * @throws IllegalStateException when none is on its way
+     * @return what the store answered; nobody waits for it
+     * @throws IllegalStateException if none is on its way
      */
     public Object deliver() {
         Supplier<?> sent = step.getAndSet(null);

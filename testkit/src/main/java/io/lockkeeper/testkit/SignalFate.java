@@ -3,12 +3,12 @@ package io.lockkeeper.testkit;
 
 /** What becomes of one signal of a store; see {@link FaultyStore#disturbSignals}. */
 public enum SignalFate {
-    /** It comes at once. */
+    /** It is delivered at once. */
     DELIVERED,
-    /** It never comes. */
+    /** It is lost. */
     LOST,
     /** It is kept back until {@link FaultyStore#deliverSignals()}. */
     HELD,
-    /** It comes at once, and a copy of it is kept back. */
+    /** It is delivered at once, and a copy of it is kept back. */
     TWICE
 }

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Time that stands still until it is told to jump. A keeper on a store of this time goes by it, too: leases, renewals and
- * waits all do.
+ * Time that stands still until a test makes it jump. A keeper on a store with this time uses it, too: for leases,
+ * renewals and waits.
  *
  * <pre>{@code
  * VirtualTime time = new VirtualTime();
@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  * assert !lease.isValid();
  * }</pre>
  *
- * <p>A jump is what a pause of the whole process is to it: a jump beyond a lease loses it, however well it would have been
- * renewed. To see renewals, jump by a third of the lease and await each of them.
+ * <p>A jump has the effect of a pause of the whole process: a jump beyond the end of a lease loses it, even if it would have
+ * been renewed in time. To see renewals, jump by a third of the lease and wait for each of them.
  */
 public final class VirtualTime implements Ticker {
     private final AtomicLong now = new AtomicLong(1_000_000_000);
@@ -33,12 +33,12 @@ public final class VirtualTime implements Ticker {
     /** Time that stands still. */
     public VirtualTime() {}
 
-    /** A memory store that goes by this time; keepers made {@code on} the same one share its locks. */
+    /** A new memory store with this time; keepers created {@code on} the same store share its locks. */
     public LockStore newStore() {
         return new MemoryStore(MemoryCore.on(this));
     }
 
-    /** Lets time pass at once. */
+    /** Moves the time forward by this much, at once. */
     public void jump(Duration by) {
         if (by.isNegative()) {
             throw new IllegalArgumentException("time passes by " + by + "; allowed is nothing negative");

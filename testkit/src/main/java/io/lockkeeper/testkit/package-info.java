@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * For those who test code that uses locks: a store that fails as it is told ({@link io.lockkeeper.testkit.FaultyStore}), time
- * that passes as it is told ({@link io.lockkeeper.testkit.VirtualTime}), and a checker for what happened
+ * For testing code that uses locks: a store that fails on request ({@link io.lockkeeper.testkit.FaultyStore}), time
+ * that passes on request ({@link io.lockkeeper.testkit.VirtualTime}), and a checker for what happened
  * ({@code io.lockkeeper.testkit.history}).
  */
 @NullMarked

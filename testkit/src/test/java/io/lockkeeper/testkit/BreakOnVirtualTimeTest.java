@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How long a holder that is broken has to stop, at exact times. (Law 16.) */
+/** How long a holder that is broken has to stop, at exact times. (Rule 16.) */
 final class BreakOnVirtualTimeTest {
     private static final Duration NOTICE = Duration.ofSeconds(2);
 
@@ -42,7 +42,7 @@ final class BreakOnVirtualTimeTest {
     }
 
     @Test
-    void whoListensHasItsTimeToStopAndNotMore() throws Exception {
+    void aHolderThatListensHasItsTimeToStopAndNoMore() throws Exception {
         Lease lease = holder.lock("x").acquire();
         LeaseLost loss = Waiting.get(breakIt(lease));
         assertThat(loss.reason()).isEqualTo(Reason.BROKEN);
@@ -56,7 +56,7 @@ final class BreakOnVirtualTimeTest {
     }
 
     @Test
-    void whoIsDoneEarlierLetsTheNextInEarlier() throws Exception {
+    void aHolderThatStopsEarlyAdmitsTheNextClientEarly() throws Exception {
         Lease lease = holder.lock("x").acquire();
         Waiting.get(breakIt(lease));
         assertThat(other.lock("x").tryAcquire()).isEmpty();
@@ -65,7 +65,7 @@ final class BreakOnVirtualTimeTest {
     }
 
     @Test
-    void whoClosesItsKeeperWithinItsTimeToStopLetsTheNextInThen() throws Exception {
+    void closingTheKeeperWithinTheTimeToStopAdmitsTheNextClient() throws Exception {
         Lease lease = holder.readWriteLock("x").readLock().acquire();
         Waiting.get(breakIt(lease));
         assertThat(other.lock("x").tryAcquire()).isEmpty();
@@ -74,7 +74,7 @@ final class BreakOnVirtualTimeTest {
     }
 
     @Test
-    void whoDoesNotListenIsNotWaitedFor() throws Exception {
+    void aHolderThatDoesNotListenIsNotWaitedFor() throws Exception {
         Lease lease = holder.lock("x").acquire();
         assertThat(other.inspector().breakHold("x", lease.token(), Duration.ZERO))
                 .isTrue();

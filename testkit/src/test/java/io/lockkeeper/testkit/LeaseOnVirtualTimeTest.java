@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Validity, renewal and loss at exact times. (Law 9, 10 and 15.) */
+/** Validity, renewal and loss at exact times. (Rule 9, 10 and 15.) */
 final class LeaseOnVirtualTimeTest {
     private static final Duration MILLI = Duration.ofMillis(1);
     private static final LockOptions OPTIONS = LockOptions.defaults();
@@ -66,7 +66,7 @@ final class LeaseOnVirtualTimeTest {
 
     private LeaseLost nextLoss() throws InterruptedException {
         LeaseLost loss = told.poll(Waiting.LONG.toSeconds(), TimeUnit.SECONDS);
-        assertThat(loss).as("a loss is told").isNotNull();
+        assertThat(loss).as("a loss is reported").isNotNull();
         return loss;
     }
 
@@ -98,7 +98,7 @@ final class LeaseOnVirtualTimeTest {
     }
 
     @Test
-    void lossIsToldWithTheTimeThatIsLeftToStop() throws Exception {
+    void lossIsReportedWithTheTimeThatIsLeftToStop() throws Exception {
         Lease lease = acquire(OPTIONS.fixedLease(Duration.ofMinutes(1)));
         time.jump(lease.remaining());
         LeaseLost loss = nextLoss();
@@ -107,11 +107,11 @@ final class LeaseOnVirtualTimeTest {
                 .as("the store lets nobody in yet")
                 .hasValueSatisfying(info -> assertThat(info.holders()).hasSize(1));
         assertThat(lease.release()).isFalse();
-        assertThat(told).as("told once").isEmpty();
+        assertThat(told).as("reported once").isEmpty();
     }
 
     @Test
-    void aKeptAliveLeaseIsRenewedAtAThird() throws Exception {
+    void aKeptAliveLeaseIsRenewedAfterAThirdOfItsTime() throws Exception {
         Lease lease = acquire(OPTIONS.lease(Duration.ofSeconds(30)));
         time.jump(Duration.ofSeconds(10).minusNanos(1));
         Waiting.giveItAChance();
@@ -153,7 +153,7 @@ final class LeaseOnVirtualTimeTest {
 
     /** Hazards K1 and H56: a pause of the process. */
     @Test
-    void aJumpBeyondTheLeaseTellsLossFirstAndNeverRenews() throws Exception {
+    void aJumpBeyondTheLeaseReportsTheLossFirstAndNeverRenews() throws Exception {
         Lease lease = acquire(OPTIONS.lease(Duration.ofSeconds(30)));
         time.jump(Duration.ofSeconds(31));
         assertThat(lease.isValid()).isFalse();
@@ -165,7 +165,7 @@ final class LeaseOnVirtualTimeTest {
     }
 
     @Test
-    void aJumpIntoTheNoticeTellsLossToo() throws Exception {
+    void aJumpIntoTheNoticePeriodReportsTheLossToo() throws Exception {
         Lease lease = acquire(OPTIONS.lease(Duration.ofSeconds(30)));
         time.jump(lease.remaining());
         assertThat(nextLoss().remaining()).isEqualTo(Duration.ofSeconds(2));
@@ -192,7 +192,7 @@ final class LeaseOnVirtualTimeTest {
                 .isEqualTo(new LeaseLost("x", lease.token(), Reason.STORE_UNREACHABLE, Duration.ofSeconds(2)));
         assertThat(lease.isValid()).isFalse();
         assertThat(renewals).as("tried again and again").hasSizeGreaterThan(2);
-        assertThat(atRisk).as("told once").isEmpty();
+        assertThat(atRisk).as("reported once").isEmpty();
     }
 
     @Test
@@ -243,7 +243,7 @@ final class LeaseOnVirtualTimeTest {
     }
 
     @Test
-    void aFixedLeaseIsRenewedByItsUserAlone() throws Exception {
+    void aFixedLeaseIsRenewedOnlyByItsUser() throws Exception {
         Lease lease = acquire(OPTIONS.fixedLease(Duration.ofSeconds(10)));
         time.jump(Duration.ofSeconds(5));
         Waiting.giveItAChance();

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Time that stands still until it is told to jump. */
+/** Time that stands still until a test makes it jump. */
 final class VirtualTimeTest {
     private final VirtualTime time = new VirtualTime();
 
@@ -29,7 +29,7 @@ final class VirtualTimeTest {
     }
 
     @Test
-    void whoeverIsParkedWakesWhenItsTimeHasCome() throws Exception {
+    void aParkedThreadWakesAtItsTime() throws Exception {
         AtomicBoolean parks = new AtomicBoolean();
         CompletableFuture<Long> woken = new CompletableFuture<>();
         long deadline = time.nanos() + 1_000;
@@ -76,7 +76,7 @@ final class VirtualTimeTest {
     }
 
     @Test
-    void eachStoreIsAnotherOneAndKeepersOfOneShareIt() {
+    void keepersShareTheLocksOfOneStoreAndNotOfTwo() {
         LockStore store = time.newStore();
         try (Lockkeeper a = Lockkeeper.on(store);
                 Lockkeeper b = Lockkeeper.on(store);

@@ -4,6 +4,7 @@ package io.lockkeeper.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -12,13 +13,15 @@ import java.util.function.BooleanSupplier;
 final class Waiting {
     static final Duration LONG = Duration.ofSeconds(30);
 
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
     private Waiting() {}
 
     static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long deadline = System.nanoTime() + LONG.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("in time: " + what).isLessThan(deadline);
-            TimeUnit.MILLISECONDS.sleep(1);
+            pause(1);
         }
     }
 
@@ -26,8 +29,13 @@ final class Waiting {
         return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
     }
 
+    private static void pause(long millis) throws InterruptedException {
+        boolean never = NEVER.await(millis, TimeUnit.MILLISECONDS);
+        assertThat(never).isFalse();
+    }
+
     /** Gives what should not happen some time to happen. */
     static void giveItAChance() throws InterruptedException {
-        TimeUnit.MILLISECONDS.sleep(15);
+        pause(15);
     }
 }

@@ -20,7 +20,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Waits, hand-over and outages at exact times. (Law 7, 8, 11 and 13.) */
+/** Waits, hand-over and outages at exact times. (Rule 7, 8, 11 and 13.) */
 final class WaitingOnVirtualTimeTest {
     private static final LockOptions OPTIONS = LockOptions.defaults();
 
@@ -115,7 +115,7 @@ final class WaitingOnVirtualTimeTest {
     }
 
     @Test
-    void aGrantThatWasNotToldIsFoundWhenTheLeaseBeforeItEnds() throws Exception {
+    void aGrantWithoutASignalIsFoundWhenTheLeaseBeforeItEnds() throws Exception {
         holder.lock("x", OPTIONS.fixedLease(Duration.ofSeconds(2))).acquire();
         waiters.loseSignals(true);
         CompletableFuture<Lease> future = waiter.lock("x").acquireAsync();
@@ -128,7 +128,7 @@ final class WaitingOnVirtualTimeTest {
     }
 
     @Test
-    void aSignalThatComesLateIsWorthWhatRemains() throws Exception {
+    void aLateSignalGivesWhatRemainsOfTheGrant() throws Exception {
         Lease first = holder.lock("x").acquire();
         waiters.holdSignals();
         CompletableFuture<Lease> future = waiter.lock("x").acquireAsync();

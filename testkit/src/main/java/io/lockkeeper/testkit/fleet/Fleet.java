@@ -29,10 +29,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Several processes with several threads each use the same few locks on one store, in all ways there are, while clients are
+ * Several processes with several threads each use the same few locks on one store, in every way, while clients are
  * killed ({@code kill -9}) and paused ({@code SIGSTOP}) and the store suffers the faults of the plan. Afterwards everything must
  * be free again, and the history of all of them must be one that correct locks could have had. As a control, a paused holder
- * writes late on purpose: the fence must refuse it, and a storage without a fence must be seen to have been damaged.
+ * writes late on purpose: the fence must reject it, and a storage without a fence must be seen to have been damaged.
  *
  * <p>It ends by itself, and leaves no process; logs stay in the folder of the plan.
  */
@@ -61,7 +61,7 @@ public final class Fleet implements AutoCloseable {
     }
 
     /**
-     * Does what the plan says.
+     * Carries out the plan.
      *
      * @throws IllegalStateException if a member does not start or does not answer
      */
@@ -94,7 +94,7 @@ public final class Fleet implements AutoCloseable {
         return new MemberProcess(plan, number, starts++, random.nextLong());
     }
 
-    /** Waits for one of these answers; what a member complains about is noted. */
+    /** Waits for one of these answers; what a member complains about is recorded. */
     private String awaitAnswer(MemberProcess member, String... expected) throws InterruptedException {
         for (; ; ) {
             String answer = member.answer();
@@ -192,7 +192,7 @@ public final class Fleet implements AutoCloseable {
 
     // ---- The end ----
 
-    /** Nothing may have stayed behind. */
+    /** Nothing may be left. */
     private Guarantees takeEverything() throws InterruptedException {
         try (Lockkeeper keeper = untilUp(() -> Lockkeeper.connect(plan.url()))) {
             LockOptions options = RandomUser.keptAlive(keeper.guarantees());

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.testkit.fleet;
 
-/** Something that goes wrong with a store, and can be mended again. */
+/** A fault of a store, which can be repaired again. */
 public interface FleetFault {
-    /** What it is, for the report. */
+    /** Its name, for the report. */
     String name();
 
-    /** Lets it go wrong. */
+    /** Causes the fault. */
     void inflict() throws Exception;
 
-    /** Mends it; called once after each {@link #inflict()}, even if that failed. */
+    /** Repairs it; called once after each {@link #inflict()}, even if that failed. */
     void heal() throws Exception;
 
     /** A fault made of two actions. */
@@ -34,7 +34,7 @@ public interface FleetFault {
 
     /** A part of a fault. */
     interface Action {
-        /** Does it. */
+        /** Carries it out. */
         void run() throws Exception;
     }
 }

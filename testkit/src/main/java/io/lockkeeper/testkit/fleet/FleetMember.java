@@ -56,7 +56,7 @@ public final class FleetMember implements Load {
         history.declareSemaphore(semaphore(), PERMITS);
     }
 
-    /** Does what it is told. */
+    /** Carries out its orders. */
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         PrintStream out = System.out;

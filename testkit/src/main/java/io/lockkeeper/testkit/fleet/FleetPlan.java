@@ -8,17 +8,17 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a fleet does.
+ * What a fleet is to do.
  *
  * @param url of the store, for all members
  * @param folder for logs and the storage that the locks protect; it exists
  * @param members how many processes there are, 2 to 64
  * @param threads how many each has, 1 to 256
- * @param storm how long things go wrong
+ * @param storm for how long faults are caused
  * @param seed of all that is random
  * @param faults of the store; members are killed and paused in any case
- * @param isExclusive whether the store promises, with these faults, that two never hold at once; otherwise only the fence is
- *     relied upon
+ * @param isExclusive whether the store promises, with these faults, that no two hold at once; otherwise only the fence
+ *     protects the storage
  * @param letsOthersIn whether others can work while a member is paused as it is now; if not, another moment is chosen
  */
 public record FleetPlan(

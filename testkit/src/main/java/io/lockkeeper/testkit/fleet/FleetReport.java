@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What a fleet has seen.
+ * What a fleet has observed.
  *
  * @param grants how many acquisitions were granted
  * @param faults how often each fault was inflicted
- * @param violations of the checker's rules; empty is what is promised
- * @param complaints about what no rule covers; empty as well
- * @param longestIdle the longest time that a lock was free, as far as is known, and not granted to one who waited for it;
- *     it includes outages, and what was left of the lease of one who was killed
+ * @param violations of the rules of the checker; there must be none
+ * @param complaints about what no rule covers; there must be none
+ * @param longestIdle the longest time that a lock was free, as far as is known, and not granted to a client that waited for it;
+ *     it includes outages, and what was left of the lease of a client that was killed
  * @param controlIsCaught whether the same storage without a fence was found to have accepted a stale write
  */
 public record FleetReport(
@@ -25,7 +25,7 @@ public record FleetReport(
         List<String> complaints,
         Duration longestIdle,
         boolean controlIsCaught) {
-    /** Whether all that is promised was kept, and would have been seen if it had not been. */
+    /** Whether every promise was kept, and a broken one would have been noticed. */
     public boolean isGood() {
         return grants > 0 && violations.isEmpty() && complaints.isEmpty() && controlIsCaught;
     }

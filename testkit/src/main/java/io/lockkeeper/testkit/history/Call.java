@@ -20,7 +20,7 @@ public sealed interface Call {
         }
     }
 
-    /** Exclusive to shared, without a gap: ends one hold and begins another, with a token of its own. */
+    /** Exclusive to shared, without a gap: ends one hold and begins another, with its own token. */
     record Downgrade(long hold) implements Call {
         @Override
         public String verb() {
@@ -36,7 +36,7 @@ public sealed interface Call {
         }
     }
 
-    /** The end of a hold, or of one level of a re-entrant one. Empty: asked for by somebody who has no claim at all. */
+    /** The end of a hold, or of one level of a re-entrant one. Empty: requested by a client that has no claim. */
     record Release(OptionalLong hold) implements Call {
         @Override
         public String verb() {

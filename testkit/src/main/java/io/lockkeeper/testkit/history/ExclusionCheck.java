@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  * Rules 1, 3, 4 and 7 as far as they say who may hold at the same time.
  *
  * <p>First with every hold counting as long as its holder was entitled to rely on it (rules 1, 4, 7, with rule 5 in the
- * measure). Then with every hold counting until the release of it that was answered ok: one who was let in between, and
- * was not accused before, shows that the release ended what was no longer there, or that the store let two in (rule 3).
+ * measure). Then with every hold counting until the release of it that was answered ok: a client that was admitted in between, and
+ * was not accused before, shows that the release ended what was no longer there, or that the store admitted two (rule 3).
  */
 final class ExclusionCheck {
     private ExclusionCheck() {}

@@ -14,7 +14,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * A recording of what clients asked of locks and what they were told.
+ * A recording of what clients asked of locks and what they were answered.
  *
  * <p>Call {@link RecordedClient#acquire acquire}, {@link RecordedClaim#release release} and the like just
  * <em>before</em> the real operation, and {@code ok}, {@code fail} or {@code info} just <em>after</em> it. A late
@@ -40,22 +40,22 @@ public final class History {
     }
 
     /**
-     * A history on a clock of your own.
+     * A history on your own clock.
      *
-     * @param ticker nanoseconds since whenever, never going back, the same for all threads
+     * @param ticker nanoseconds since any moment, never going back, the same for all threads
      */
     public History(LongSupplier ticker) {
         this(Objects.requireNonNull(ticker, "ticker"), ticker.getAsLong(), event -> {});
     }
 
-    /** A history that begins at {@code origin}, and tells {@code log} of each event before anything else. */
+    /** A history that begins at {@code origin}, and passes each event to {@code log} before anything else. */
     History(LongSupplier ticker, long origin, Consumer<Event> log) {
         this.ticker = ticker;
         this.origin = origin;
         this.log = log;
     }
 
-    /** What the clock says: the scale on which deadlines are given to the recorders. */
+    /** The time on the clock: the scale on which deadlines are given to the recorders. */
     public long now() {
         return ticker.getAsLong();
     }
@@ -82,7 +82,7 @@ public final class History {
 
     /**
      * Declares that a name is a latch; to be called before it is counted down or awaited. A latch that is set again is
-     * another one: give it another name.
+     * another latch: give it another name.
      *
      * @throws IllegalArgumentException if count is negative
      * @throws IllegalStateException if it was declared with another count
@@ -112,7 +112,7 @@ public final class History {
         return List.copyOf(events);
     }
 
-    /** One line an event, in order of time. */
+    /** One line for each event, in order of time. */
     @Override
     public String toString() {
         return events().stream()

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
  * <p>An operation took effect at an unknown instant between its invocation and its return. A history is legal if there
  * is <em>any</em> choice of instants with which it makes sense; it is accused only if there is none. So every hold is
  * cut down to the time in which it was in force whatever the instants: from the return of the claim to the invocation
- * of the release, to the telling of loss or to the end of its declared validity, whichever is first. What contradicts
+ * of the release, to the report of loss or to the end of its declared validity, whichever is first. What contradicts
  * even that is a violation. Events at the same reading of the clock may have happened in either order.
  *
  * <p>For claims and releases of one lock or semaphore, with tokens, leases and unknown outcomes, this is exact: no
@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
  * <p>Not seen are, for want of evidence in these rules: a claim that was refused though the name was free, and a
  * release that was refused though the hold was there (the rules count such a hold as going on); a re-entry or an inner
  * release that succeeds after the declared validity ended; a renewal after it ended; more than safety in guards
- * (writes refused without reason) and latches (waiters that time out though it is open); order of arrival; what stays
- * behind in the store. Extensions that shorten a validity count from the beginning.
+ * (writes refused without reason) and latches (waiters that time out though it is open); order of arrival; what is left
+ * in the store. Extensions that shorten a validity count from the beginning.
  *
  * <p>Immutable. The work is O(n log n) in the number of events as long as there is nothing to report.
  */
@@ -50,12 +50,12 @@ public final class HistoryChecker {
         this.slack = slack;
     }
 
-    /** With all rules, and 2 seconds of slack behind deadlines. */
+    /** With all rules, and 2 seconds of slack after deadlines. */
     public static HistoryChecker everyRule() {
         return new HistoryChecker(EnumSet.allOf(Rule.class), true, DEFAULT_SLACK);
     }
 
-    /** Without some rules. */
+    /** With all rules but these. */
     public HistoryChecker without(Rule... unwanted) {
         Set<Rule> wanted = EnumSet.copyOf(rules);
         wanted.removeAll(Arrays.asList(unwanted));
@@ -63,8 +63,8 @@ public final class HistoryChecker {
     }
 
     /**
-     * For a run in which two may hold at once, which the guard must survive (Redlock when a clock jumps, a fail-over
-     * that loses what was not replicated): says nothing about who held at the same time as whom, and of tokens only
+     * For a run in which two may hold at once, which the guard must survive (Redlock when a clock jumps, a failover
+     * that loses what was not replicated): does not check which holds overlap, and checks of tokens only
      * that they are unique and that a claim that was invoked after another was granted has the greater one.
      */
     public HistoryChecker overlapping() {
@@ -72,7 +72,7 @@ public final class HistoryChecker {
     }
 
     /**
-     * With another allowance for late answers.
+     * With another slack for late answers.
      *
      * @throws IllegalArgumentException if it is negative
      */

@@ -44,7 +44,7 @@ final class LoadProfile {
         return tenures.stream().flatMapToLong(tenure -> LongStream.of(tenure.latestStart(), tenure.earliestEnd()));
     }
 
-    /** Whoever has ended by a time has started before it, so the load is the sum of starts less the sum of ends. */
+    /** A claim that has ended by a time has started before it, so the load is the sum of starts less the sum of ends. */
     private long[] loads(List<Tenure> lasting, ToLongFunction<Hold> weight) {
         long[] change = new long[times.length + 1];
         for (Tenure tenure : lasting) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Rule 5 as far as it is not in the measure of holds: loss is told once, and it is final.
+ * Rule 5 as far as it is not in the measure of holds: loss is reported once, and it is final.
  *
  * <p>Success after the end of declared validity is no violation here: extensions need not be recorded, and a hold that
  * nobody else wanted may well have been there to be released.
@@ -31,7 +31,7 @@ final class LossCheck {
                     Rule.LEASE,
                     claim.name(),
                     List.of(claim),
-                    "the loss of " + claim + " was told " + hold.losses().size() + " times"));
+                    "the loss of " + claim + " was reported " + hold.losses().size() + " times"));
         }
         long lost = hold.firstLoss();
         Stream.of(hold.reentries(), hold.releases(), hold.downgrades())
@@ -41,7 +41,7 @@ final class LossCheck {
                         Rule.LEASE,
                         claim.name(),
                         List.of(claim, step),
-                        step + " was answered ok, though the loss of " + claim + " had been told at "
+                        step + " was answered ok, though the loss of " + claim + " had been reported at "
                                 + Nanos.show(lost)))
                 .forEach(violations::add);
     }

@@ -5,12 +5,12 @@ import java.util.Locale;
 
 /** Times since the beginning of a history. */
 final class Nanos {
-    /** Later than every time that is recorded: "not yet", "for ever". */
+    /** Later than every time that is recorded: "not yet", "forever". */
     static final long NEVER = Long.MAX_VALUE;
 
     private Nanos() {}
 
-    /** Like {@code a + b}, but for ever stays for ever. */
+    /** Like {@code a + b}, but forever stays forever. */
     static long plus(long time, long nanos) {
         long sum = time + nanos;
         return time > 0 && nanos > 0 && sum < 0 ? NEVER : sum;

@@ -59,7 +59,7 @@ final class Occupancy {
                 .thenComparingLong(tenure -> tenure.claim().id()));
         long load = 0;
         for (Tenure entrant : lasting) {
-            // Who ends as another starts makes room for it: the clock is too coarse to accuse.
+            // A hold that ends as another starts makes room for it: the clock is too coarse to accuse.
             while (!in.isEmpty() && in.first().earliestEnd() <= entrant.latestStart()) {
                 load -= weight.applyAsLong(in.pollFirst().hold());
             }

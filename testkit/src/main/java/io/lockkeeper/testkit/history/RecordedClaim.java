@@ -4,10 +4,10 @@ package io.lockkeeper.testkit.history;
 import java.util.OptionalLong;
 
 /**
- * A claim, and the hold that it became. The hold belongs to whoever has this object; it is not bound to a thread.
+ * A claim, and the hold that it became. The hold belongs to the owner of this object; it is not bound to a thread.
  *
  * <p>A hold counts, and everybody else is expected to stay out, from the recorded {@code ok} to the earliest of: the
- * invocation of the release (the last one, if it was re-entered) that did not fail, the telling of its loss, and the
+ * invocation of the release (the last one, if it was re-entered) that did not fail, the report of its loss, and the
  * end of the validity that its handle declared.
  */
 public final class RecordedClaim extends RecordedCall {
@@ -35,15 +35,15 @@ public final class RecordedClaim extends RecordedCall {
     }
 
     /**
-     * The claim was granted, but what it brought had run out before that could be seen: as when this process was paused meanwhile. It is
-     * not known when that was.
+     * The claim was granted, but the hold had ended before that could be seen, for example because this process was paused. When it
+     * ended is not known.
      */
     public void okButOver(long token) {
         granted(OptionalLong.of(token), OptionalLong.of(0)); // a hold never ends before its claim is invoked
     }
 
     /**
-     * Granted, valid until released or told lost.
+     * Granted, valid until released or reported lost.
      *
      * @throws IllegalStateException if it has been answered
      */
@@ -52,7 +52,7 @@ public final class RecordedClaim extends RecordedCall {
     }
 
     /**
-     * Granted by a lock that has no tokens, valid until released or told lost.
+     * Granted by a lock that has no tokens, valid until released or reported lost.
      *
      * @throws IllegalStateException if it has been answered
      */
@@ -61,19 +61,19 @@ public final class RecordedClaim extends RecordedCall {
     }
 
     /**
-     * A renewal moved the end of validity. One that is recorded after the former end is not believed: ended validity is
+     * A renewal moved the end of validity. One that is recorded after the former end is ignored: a validity that has ended is a
      * loss. Extensions that are not recorded only make the check weaker.
      */
     public void extended(long validUntilNanos) {
         history.add(new Event.Extended(history.elapsed(), operation, history.sinceOrigin(validUntilNanos)));
     }
 
-    /** The holder was told, just now, that the hold is lost. The first thing to do in the listener. */
+    /** The holder was notified just now that the hold is lost. Call this first in the listener. */
     public void lost() {
         history.add(new Event.Lost(history.elapsed(), operation));
     }
 
-    /** The holder was told at that time, read from the history's clock, that the hold is lost. */
+    /** The holder was notified at this time, read from the history's clock, that the hold is lost. */
     public void lostAt(long nanos) {
         history.add(new Event.Lost(history.sinceOrigin(nanos), operation));
     }
@@ -107,13 +107,13 @@ public final class RecordedClaim extends RecordedCall {
         return new RecordedClaim(history, client, name, HistoryMode.SHARED, downgrade);
     }
 
-    /** Declares that the claim is to be answered, however, by then (a time of the history's clock). */
+    /** Declares that the claim must be answered in some way by then (a time of the history's clock). */
     public RecordedClaim answeredBy(long deadlineNanos) {
         due(deadlineNanos, false);
         return this;
     }
 
-    /** Declares that the claim is to be granted by then: say, a lease after the network was healed. */
+    /** Declares that the claim must be granted by then, for example one lease after the network was repaired. */
     public RecordedClaim grantedBy(long deadlineNanos) {
         due(deadlineNanos, true);
         return this;

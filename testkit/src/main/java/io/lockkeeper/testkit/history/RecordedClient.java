@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Records what one client asks for. Each method is to be called just before the real operation. */
+/** Records what one client asks for. Call each method just before the real operation. */
 public final class RecordedClient {
     private final History history;
     private final String client;

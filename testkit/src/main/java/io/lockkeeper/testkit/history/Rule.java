@@ -15,8 +15,8 @@ public enum Rule {
     /** A claim with unknown outcome that was released ok had been granted, at an instant when nobody else held. */
     UNKNOWN_OUTCOME(4),
     /**
-     * Loss is told once, and no operation on the hold succeeds that was invoked after the telling. (The other half of
-     * rule 5, that a hold counts until its loss was told or its declared validity ended, is in how the other rules
+     * Loss is reported once, and no operation on the hold succeeds that was invoked after the report. (The other half of
+     * rule 5, that a hold counts until its loss was reported or its declared validity ended, is in how the other rules
      * measure holds.)
      */
     LEASE(5),
@@ -27,7 +27,7 @@ public enum Rule {
      * and a latch opens only after enough count-downs.
      */
     COUNTING(7),
-    /** Who was to be answered by a deadline was. */
+    /** A claim with a deadline was answered by it. */
     LIVENESS(8);
 
     private final int number;

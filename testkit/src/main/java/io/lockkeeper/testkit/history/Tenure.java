@@ -51,7 +51,7 @@ record Tenure(Hold hold, long latestStart, long earliestEnd, long confirmedEnd, 
                 ? "the history ended"
                 : end == released
                         ? "its release was invoked"
-                        : end == lost ? "its loss was told" : "its declared validity ended";
+                        : end == lost ? "its loss was reported" : "its declared validity ended";
         // A downgrade leaves no gap: its holder held at least as much before as after it, so the new hold is as good as
         // begun when it is invoked.
         long start = claim.call() instanceof Call.Downgrade ? claim.invoked() : claim.returned();

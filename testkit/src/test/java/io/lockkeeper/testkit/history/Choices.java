@@ -26,7 +26,7 @@ final class Choices {
         };
     }
 
-    /** True in one of so many cases. */
+    /** True in one of this many cases. */
     boolean oneIn(int cases) {
         return below(cases) == cases - 1;
     }

@@ -10,7 +10,7 @@ class FenceRuleTest {
     private final Scenario scenario = new Scenario();
 
     @Test
-    void tokensMayFollowEitherOrderWhenTheClaimsDoNotTell() {
+    void tokensMayFollowEitherOrderWhenTheClaimsOverlap() {
         RecordedClaim one = scenario.exclusive("a", 0, 30, 2);
         scenario.release(one, 30, 40, Outcome.OK);
         RecordedClaim other = scenario.exclusive("b", 10, 30, 1);

@@ -20,7 +20,7 @@ class HistoryCheckerTest {
     }
 
     @Test
-    void assertionTellsEveryViolation() {
+    void assertionNamesEveryViolation() {
         scenario.exclusive("a", 0, 1, 1);
         scenario.exclusive("b", 2, 3, 1);
         assertThatThrownBy(() -> HistoryChecker.everyRule().assertLegal(scenario.history))

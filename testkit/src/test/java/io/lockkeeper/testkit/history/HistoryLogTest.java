@@ -40,7 +40,7 @@ class HistoryLogTest {
     }
 
     @Test
-    void whatIsReadIsWhatWasRecorded() {
+    void aHistoryIsReadAsItWasRecorded() {
         Path file = folder.resolve("one");
         History recorded = record(file, "c ü");
         History read = HistoryLog.merged(List.of(file));

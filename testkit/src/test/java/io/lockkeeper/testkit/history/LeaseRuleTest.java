@@ -67,7 +67,7 @@ class LeaseRuleTest {
     }
 
     @Test
-    void grantBeforeLossIsToldIsAccused() {
+    void grantBeforeLossIsReportedIsAccused() {
         RecordedClaim claim = leased("a", 0, 1, 1, 100);
         scenario.at(50);
         claim.lostAt(40);
@@ -76,7 +76,7 @@ class LeaseRuleTest {
     }
 
     @Test
-    void releaseUnderWayWhenLossIsToldMaySucceed() {
+    void releaseUnderWayWhenLossIsReportedMaySucceed() {
         RecordedClaim claim = scenario.exclusive("a", 0, 1, 1);
         scenario.at(40);
         claim.lost();
@@ -85,7 +85,7 @@ class LeaseRuleTest {
     }
 
     @Test
-    void nothingSucceedsAfterLossWasTold() {
+    void nothingSucceedsAfterLossWasReported() {
         RecordedClaim claim = scenario.exclusive("a", 0, 1, 1);
         scenario.at(40);
         claim.lost();
@@ -97,7 +97,7 @@ class LeaseRuleTest {
     }
 
     @Test
-    void lossIsToldOnce() {
+    void lossIsReportedOnce() {
         RecordedClaim claim = scenario.exclusive("a", 0, 1, 1);
         claim.lost();
         assertThat(scenario.broken()).isEmpty();
@@ -107,7 +107,7 @@ class LeaseRuleTest {
 
     /** K1: a paused holder writes late. The lock is right; only the guard can tell. */
     @Test
-    void pausedHolderIsMatterOfTheGuardAlone() {
+    void pausedHolderConcernsOnlyTheGuardRule() {
         leased("a", 0, 1, 33, 100);
         scenario.exclusive("b", 101, 102, 34);
         RecordedStorage storage = scenario.at(110).history.storage("account");

@@ -43,7 +43,7 @@ class LivenessRuleTest {
     }
 
     @Test
-    void whoMustBeGrantedIsNotContentWithAnAnswer() {
+    void aClaimThatMustBeGrantedNeedsMoreThanAnAnswer() {
         scenario.at(0).exclusive("a").grantedBy(100).ok(1);
         assertThat(broken()).isEmpty();
         scenario.at(1)
@@ -65,7 +65,7 @@ class LivenessRuleTest {
     }
 
     @Test
-    void whoHasNoDeadlineMayWait() {
+    void aClaimWithoutADeadlineMayWait() {
         RecordedClaim claim = scenario.at(0).exclusive("a");
         scenario.at(Long.MAX_VALUE / 2);
         claim.ok(1);

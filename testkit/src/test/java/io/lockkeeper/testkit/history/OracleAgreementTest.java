@@ -27,7 +27,7 @@ class OracleAgreementTest {
     private static final HistoryChecker CHECKER = HistoryChecker.everyRule();
 
     @Test
-    void whatTheSimulatedLockDoesIsNeverAccused() {
+    void theSimulatedLockIsNeverAccused() {
         forAll(500, choices -> {
             int limit = choices.oneIn(3) ? 1 + choices.below(4) : 0;
             Features features = new Features(30, limit, true, limit == 0, true);
@@ -77,7 +77,7 @@ class OracleAgreementTest {
     }
 
     @Test
-    void whatIsAccusedIsNotAllowed() {
+    void everyAccusedHistoryIsIllegal() {
         forAll(2000, choices -> {
             SmallHistory history = SimulatedLock.run(Features.lock(4).withExtras(), choices);
             SmallHistory mutated = Mutation.apply(history, choices.below(8), choices);
@@ -101,7 +101,7 @@ class OracleAgreementTest {
     }
 
     /**
-     * Tries a property on so many random choices. A failure names the seed, to be tried again alone with
+     * Tries a property on this many random choices. A failure names the seed, to be tried again alone with
      * {@code -Dlockkeeper.seed}. Where the property gives verdicts, at least a tenth must be of each kind: agreement would
      * prove little if nearly all histories were legal, or nearly none.
      */

@@ -80,7 +80,7 @@ class ReleaseRuleTest {
     }
 
     @Test
-    void releaseAfterValidityMaySucceedWhenNobodyElseCame() {
+    void releaseAfterValidityMaySucceedIfNobodyElseHeld() {
         RecordedClaim late = scenario.at(0).exclusive("a");
         scenario.at(1);
         late.ok(1, 10);

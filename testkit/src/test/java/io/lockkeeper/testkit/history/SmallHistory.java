@@ -194,17 +194,7 @@ record SmallHistory(List<Claim> claims, int limit) {
             RecordedClaim recorded = invoke(history.client("c" + i), claim, records);
             records.add(recorded);
             clock.set(claim.returned());
-            switch (claim.outcome()) {
-                case OK -> {
-                    if (claim.validUntil() == NEVER) {
-                        recorded.ok(claim.token());
-                    } else {
-                        recorded.ok(claim.token(), claim.validUntil());
-                    }
-                }
-                case FAIL -> recorded.fail();
-                case INFO -> recorded.info();
-            }
+            recordOutcome(claim, recorded);
             for (Extension extension : claim.extensions()) {
                 clock.set(extension.at());
                 recorded.extended(extension.validUntil());
@@ -212,28 +202,46 @@ record SmallHistory(List<Claim> claims, int limit) {
             if (claim.lostAt() != NEVER) {
                 recorded.lostAt(claim.lostAt());
             }
-            for (Step step : claim.reentries()) {
-                clock.set(step.invoked());
-                RecordedReentry reentry = recorded.reenter();
-                clock.set(step.returned());
-                switch (step.outcome()) {
-                    case OK -> reentry.ok(claim.token());
-                    case FAIL -> reentry.fail();
-                    case INFO -> reentry.info();
-                }
-            }
-            for (Step step : claim.releases()) {
-                clock.set(step.invoked());
-                RecordedStep release = recorded.release();
-                clock.set(step.returned());
-                switch (step.outcome()) {
-                    case OK -> release.ok();
-                    case FAIL -> release.fail();
-                    case INFO -> release.info();
-                }
-            }
+            recordSteps(claim, recorded, clock);
         }
         return history;
+    }
+
+    private static void recordOutcome(Claim claim, RecordedClaim recorded) {
+        switch (claim.outcome()) {
+            case OK -> {
+                if (claim.validUntil() == NEVER) {
+                    recorded.ok(claim.token());
+                } else {
+                    recorded.ok(claim.token(), claim.validUntil());
+                }
+            }
+            case FAIL -> recorded.fail();
+            case INFO -> recorded.info();
+        }
+    }
+
+    private static void recordSteps(Claim claim, RecordedClaim recorded, AtomicLong clock) {
+        for (Step step : claim.reentries()) {
+            clock.set(step.invoked());
+            RecordedReentry reentry = recorded.reenter();
+            clock.set(step.returned());
+            switch (step.outcome()) {
+                case OK -> reentry.ok(claim.token());
+                case FAIL -> reentry.fail();
+                case INFO -> reentry.info();
+            }
+        }
+        for (Step step : claim.releases()) {
+            clock.set(step.invoked());
+            RecordedStep release = recorded.release();
+            clock.set(step.returned());
+            switch (step.outcome()) {
+                case OK -> release.ok();
+                case FAIL -> release.fail();
+                case INFO -> release.info();
+            }
+        }
     }
 
     private static RecordedClaim invoke(RecordedClient client, Claim claim, List<RecordedClaim> records) {

@@ -18,23 +18,23 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * A fleet of processes on a real store of its own, whose clients are killed and paused, and whose servers and network suffer what
- * the subclass can do to them; see {@link Fleet}. For seconds in a check, for two minutes in the large tiers.
+ * A fleet of processes on its own real store: clients are killed and paused, and servers and network suffer whatever the
+ * subclass can do to them; see {@link Fleet}. It takes seconds in a check, and two minutes in the full tier.
  */
 @Isolated("it needs the processors, and servers that others do not use")
 public abstract class FleetTck {
     private static final int MEMBERS = 4;
     private static final int THREADS = 8;
 
-    /** A store to fight over. */
+    /** The store that the processes compete for, and what can go wrong with it. */
     public interface Ground extends AutoCloseable {
-        /** By which every process of this machine reaches it. */
+        /** The URL by which every process of this machine reaches it. */
         String url();
 
-        /** What can be done to it. */
+        /** The faults that can be caused. */
         List<FleetFault> faults();
 
-        /** Whether two never hold at once, whatever is done to it. */
+        /** Whether no two ever hold at once, whatever faults are caused. */
         default boolean isExclusive() {
             return true;
         }
@@ -44,12 +44,12 @@ public abstract class FleetTck {
             return true;
         }
 
-        /** Ends the servers. */
+        /** Stops the servers. */
         @Override
         void close();
     }
 
-    /** Starts a store of its own. */
+    /** Starts a new, empty store. */
     protected abstract Ground start() throws Exception;
 
     @Test

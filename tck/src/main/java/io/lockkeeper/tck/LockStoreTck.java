@@ -34,8 +34,10 @@ import io.lockkeeper.tck.primitives.PermitHandOnContract;
 import io.lockkeeper.tck.primitives.ReadWriteContract;
 import io.lockkeeper.tck.primitives.SemaphoreContract;
 import io.lockkeeper.tck.primitives.UpgradeContract;
+import io.lockkeeper.tck.process.PausedJvmContract;
 import io.lockkeeper.tck.process.TwoJvmContract;
 import io.lockkeeper.tck.rules.BreakContract;
+import io.lockkeeper.tck.rules.ErrorEventsContract;
 import io.lockkeeper.tck.rules.ErrorsContract;
 import io.lockkeeper.tck.rules.ExclusionContract;
 import io.lockkeeper.tck.rules.HandOverContract;
@@ -47,6 +49,7 @@ import io.lockkeeper.tck.rules.LateStepContract;
 import io.lockkeeper.tck.rules.LockDelayContract;
 import io.lockkeeper.tck.rules.LossContract;
 import io.lockkeeper.tck.rules.LossMomentContract;
+import io.lockkeeper.tck.rules.LossNotificationContract;
 import io.lockkeeper.tck.rules.LostSignalsContract;
 import io.lockkeeper.tck.rules.NoGhostsContract;
 import io.lockkeeper.tck.rules.NoOrphansContract;
@@ -97,7 +100,7 @@ public abstract class LockStoreTck {
 
     private @Nullable StoreFixture fixture;
 
-    /** Starts the server under test. */
+    /** Starts the store under test; it is closed after the last test. */
     protected abstract StoreFixture start() throws Exception;
 
     @BeforeAll
@@ -173,8 +176,15 @@ public abstract class LockStoreTck {
     class Rule10Loss extends LossContract {}
 
     @Nested
+    @Order(BACK + 1)
+    class Rule10LossNotifications extends LossNotificationContract {}
+
+    @Nested
     @Order(BACK)
     class Rule11Errors extends ErrorsContract {}
+
+    @Nested
+    class Rule11ErrorEvents extends ErrorEventsContract {}
 
     @Nested
     @Order(3)
@@ -246,6 +256,10 @@ public abstract class LockStoreTck {
     @Nested
     @Order(1)
     class TwoJvms extends TwoJvmContract {}
+
+    @Nested
+    @Order(1)
+    class PausedJvms extends PausedJvmContract {}
 
     @Nested
     @Order(ALONE)

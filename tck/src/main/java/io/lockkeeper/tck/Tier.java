@@ -3,13 +3,13 @@ package io.lockkeeper.tck;
 
 import java.util.Locale;
 
-/** How much to test: the system property {@code lockkeeper.tier} is {@code check} (the default), {@code full} or {@code long}. */
+/** How much is tested: the system property {@code lockkeeper.tier} is {@code check} (the default), {@code full} or {@code long}. */
 public enum Tier {
-    /** Small numbers, minutes. */
+    /** Small numbers; takes minutes. */
     CHECK,
-    /** Large numbers, an hour. */
+    /** Large numbers; takes an hour. */
     FULL,
-    /** A night. */
+    /** Large numbers, repeated; takes a night. */
     LONG;
 
     /** The tier of this run. */
@@ -17,7 +17,7 @@ public enum Tier {
         return valueOf(System.getProperty("lockkeeper.tier", "check").toUpperCase(Locale.ROOT));
     }
 
-    /** The number for this tier; a long run uses the large one, for longer. */
+    /** The number for this tier; a long run uses the one of the full tier. */
     public static int pick(int check, int full) {
         return pick(check, full, full);
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Makes one client's store fail now and then, in all the ways in which it can. */
+/** Makes the store of one client fail now and then, in every way in which it can. */
 public final class Chaos implements Runnable {
     private static final StepKind[] KINDS = {
         StepKind.CLAIM, StepKind.CLAIM, StepKind.RELEASE, StepKind.RENEW, StepKind.WITHDRAW, StepKind.DOWNGRADE
@@ -97,7 +97,7 @@ public final class Chaos implements Runnable {
         }
     }
 
-    /** Ends it; the store answers and tells everything again. */
+    /** Ends it; the store answers and signals again. */
     public void stop() {
         stopped.countDown();
         try {

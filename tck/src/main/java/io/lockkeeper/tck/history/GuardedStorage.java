@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the locks protect: storages, one a lock, that refuse stale tokens. An exclusive token must reach both marks, a
+ * What the locks protect: storages, one for each lock, that reject stale tokens. An exclusive token must reach both marks, a
  * shared one exceed the exclusive mark.
  */
 final class GuardedStorage {

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What many clients see of locks, all in all, could have been answered by a correct lock. */
+/** What many clients observe could all have been answered by a correct lock. */
 public abstract class HistoryContract extends Contract {
     private static final int THREADS = 3;
 

@@ -31,10 +31,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * Several keepers with several threads each use the same few locks in all ways there are, while some of their stores
- * fail; what they see is recorded, and judged afterwards. Beside the checker's rules: a write under a lease that is still
- * valid is never refused as stale, a store that does not fail is never called unavailable, and in the end everything can
- * be had again.
+ * Several keepers with several threads each use the same few locks in every way, while some of their stores
+ * fail; what they see is recorded, and judged afterwards. In addition to the rules of the checker: a write under a lease that is still
+ * valid is never refused as stale, a store that does not fail is never called unavailable, and in the end every lock can
+ * be acquired again.
  */
 public final class HistoryRun implements Load {
     /** An unlimited wait has ended by then, if it ever does. */
@@ -61,7 +61,7 @@ public final class HistoryRun implements Load {
     /**
      * A run.
      *
-     * @param stores the connections, one a keeper; those that are {@link FaultyStore}s fail
+     * @param stores the connections, one for each keeper; those that are {@link FaultyStore}s fail
      * @param prefix of names that nobody else uses
      * @param operations how many there are, unless time is up before
      */
@@ -131,7 +131,7 @@ public final class HistoryRun implements Load {
         complaints.add(what);
     }
 
-    /** Runs with so many threads a keeper; what is wrong, if anything is. */
+    /** Runs with this many threads for each keeper; what is wrong, if anything is. */
     public Optional<String> play(int threads) throws InterruptedException {
         ExecutorService executor = Executors.newCachedThreadPool();
         List<Lockkeeper> keepers = new ArrayList<>();
@@ -186,7 +186,7 @@ public final class HistoryRun implements Load {
         }
     }
 
-    /** Nothing may have stayed behind. */
+    /** Nothing may be left. */
     private void takeEverything(Lockkeeper keeper) throws InterruptedException {
         give(keeper.lock(lock).tryAcquire(PATIENT), lock);
         give(keeper.lock(readWriteLock).tryAcquire(PATIENT), readWriteLock);

@@ -243,43 +243,54 @@ public abstract class CallbackContract extends HandleContract {
         othersGoOn(keeper, store, true);
     }
 
+    /** Throws at the first event of each kind. */
+    private final class ListenerThatThrows extends Listener {
+        private final Thrown thrown;
+        private final AtomicInteger failed;
+
+        ListenerThatThrows(Thrown thrown, AtomicInteger failed) {
+            this.thrown = thrown;
+            this.failed = failed;
+        }
+
+        private void fail(String event) {
+            if (events.stream().filter(event::equals).count() == 1) {
+                failed.incrementAndGet();
+                throw thrown.now();
+            }
+        }
+
+        @Override
+        public void acquired(Lease lease, Duration waited) {
+            super.acquired(lease, waited);
+            fail("acquired " + lease.name());
+        }
+
+        @Override
+        public void notAcquired(String name, Duration waited) {
+            super.notAcquired(name, waited);
+            fail("notAcquired " + name);
+        }
+
+        @Override
+        public void released(String name, long token, Duration held) {
+            super.released(name, token, held);
+            fail("released " + name);
+        }
+
+        @Override
+        public void lost(LeaseLost loss) {
+            super.lost(loss);
+            fail("lost " + loss.name());
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Thrown.class)
     void aListenerThatThrowsGetsTheNextEvent(Thrown thrown) throws Exception {
         AtomicInteger failed = new AtomicInteger();
         Lockkeeper mine = closing(Lockkeeper.builder(store())
-                .listener(new Listener() {
-                    private void fail(String event) {
-                        if (events.stream().filter(event::equals).count() == 1) {
-                            failed.incrementAndGet();
-                            throw thrown.now();
-                        }
-                    }
-
-                    @Override
-                    public void acquired(Lease lease, Duration waited) {
-                        super.acquired(lease, waited);
-                        fail("acquired " + lease.name());
-                    }
-
-                    @Override
-                    public void notAcquired(String name, Duration waited) {
-                        super.notAcquired(name, waited);
-                        fail("notAcquired " + name);
-                    }
-
-                    @Override
-                    public void released(String name, long token, Duration held) {
-                        super.released(name, token, held);
-                        fail("released " + name);
-                    }
-
-                    @Override
-                    public void lost(LeaseLost loss) {
-                        super.lost(loss);
-                        fail("lost " + loss.name());
-                    }
-                })
+                .listener(new ListenerThatThrows(thrown, failed))
                 .build());
         for (int i = 1; i <= 2; i++) {
             Lease lease = mine.lock(name(), renewedOften()).acquire();

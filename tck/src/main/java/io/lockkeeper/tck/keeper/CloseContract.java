@@ -30,11 +30,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The end of a keeper: nobody waits on, nothing stays held, no thread is left. HAZARDS H18. */
+/** The end of a keeper: nobody waits on, nothing stays held, no thread is left. hazards H18. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class CloseContract extends ApiContract {
     @Test
-    void allWhoWaitEnd() throws Exception {
+    void allWaitersEnd() throws Exception {
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
         Lease held = other.lock(name()).acquire();
@@ -58,7 +58,7 @@ public abstract class CloseContract extends ApiContract {
         }
         awaitQueued(other, name(), 0);
         assertThat(held.release()).isTrue();
-        assertThat(isFree(other.lock(name()))).as("nobody is let in later").isTrue();
+        assertThat(isFree(other.lock(name()))).as("nobody acquires it later").isTrue();
     }
 
     private interface Locking {
@@ -79,7 +79,7 @@ public abstract class CloseContract extends ApiContract {
     }
 
     @Test
-    void whoAwaitsPermitsOrALatchEndsToo() throws Exception {
+    void waitersForPermitsAndLatchesEndToo() throws Exception {
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
         List<Future<?>> waits = new ArrayList<>();
@@ -105,7 +105,7 @@ public abstract class CloseContract extends ApiContract {
     }
 
     @Test
-    void holdersAreToldAndOthersGetInAtOnce() throws Exception {
+    void holdersAreNotifiedAndOthersAcquireAtOnce() throws Exception {
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
         Queue<LeaseLost> told = new ConcurrentLinkedQueue<>();
@@ -117,7 +117,7 @@ public abstract class CloseContract extends ApiContract {
         awaitQueued(other, name(), 1);
         keeper.close();
         assertThat(lease.isValid()).isFalse();
-        await("both are told", () -> told.size() == 2);
+        await("both are notified", () -> told.size() == 2);
         assertThat(told).extracting(LeaseLost::reason).containsOnly(LeaseLost.Reason.CLOSED);
         assertThat(isFree(other.lock(name("y"))))
                 .as("released in the store, long before the lease ends")
@@ -132,11 +132,11 @@ public abstract class CloseContract extends ApiContract {
                 .withCauseInstanceOf(LeaseLostException.class);
         assertThat(next.isValid()).isTrue();
         assertThat(next.release()).isTrue();
-        assertThat(told).as("told once").hasSize(2);
+        assertThat(told).as("reported once").hasSize(2);
     }
 
     @Test
-    void aLeaseOfAClosedKeeperTellsOnClose() throws Exception {
+    void closingALeaseOfAClosedKeeperReportsTheLoss() throws Exception {
         Lockkeeper keeper = keeper();
         Lease lease = keeper.lock(name()).acquire();
         keeper.close();
@@ -198,7 +198,7 @@ public abstract class CloseContract extends ApiContract {
         await("its threads have ended", () -> threads(client).isEmpty());
         assertThat(held.release()).isTrue();
         assertThat(lease.release()).isFalse();
-        assertThat(threads(client)).as("nothing begins anew").isEmpty();
+        assertThat(threads(client)).as("nothing starts again").isEmpty();
     }
 
     private static List<String> threads(String client) {
@@ -222,7 +222,7 @@ public abstract class CloseContract extends ApiContract {
     }
 
     @Test
-    void aGrantThatComesWhileClosingIsGivenBack() throws Exception {
+    void aGrantThatArrivesWhileClosingIsReleased() throws Exception {
         for (StepWay way : StepWay.values()) {
             FaultyStore store = faulty();
             Lockkeeper keeper = keeper(store);
@@ -243,7 +243,7 @@ public abstract class CloseContract extends ApiContract {
     }
 
     @Test
-    void aPlaceInTheQueueThatComesWhileClosingIsGivenUp() throws Exception {
+    void aClaimQueuedWhileClosingIsWithdrawn() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         Lockkeeper other = keeper();
@@ -312,7 +312,7 @@ public abstract class CloseContract extends ApiContract {
         for (Future<Boolean> each : all) {
             get(each);
         }
-        await("told", () -> !told.isEmpty());
+        await("notified", () -> !told.isEmpty());
         awaitFree(keeper().lock(name()));
         assertThat(told).hasSize(1);
         assertThat(lease.release()).isFalse();

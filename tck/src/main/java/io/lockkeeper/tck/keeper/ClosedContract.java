@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** A closed keeper says so, whatever it is asked, and asks the store nothing. */
 public abstract class ClosedContract extends ApiContract {
     @Test
-    void everythingAfterCloseSaysSo() throws Exception {
+    void everyCallAfterCloseThrowsKeeperClosedException() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         DistributedLock lock = keeper.lock(name());
@@ -60,6 +60,14 @@ public abstract class ClosedContract extends ApiContract {
         closed(() -> inspector.breakHold(name(), 1, Duration.ZERO));
         closed(() -> inspector.breakHoldNow(name(), 1, Duration.ZERO));
         closed(() -> inspector.watch(name(), info -> {}));
+        semaphoreIsClosed(keeper);
+        latchIsClosed(keeper);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThat(election.isLeader()).isFalse();
+        assertThat(store.count()).as("steps of a closed keeper").isZero();
+    }
+
+    private void semaphoreIsClosed(Lockkeeper keeper) {
         if (keeper.guarantees().has(Guarantee.PERMITS)) {
             DistributedSemaphore semaphore = keeper.semaphore(name(), 2);
             closed(semaphore::acquire);
@@ -68,6 +76,9 @@ public abstract class ClosedContract extends ApiContract {
             closed(() -> get(semaphore.acquireAsync(1)));
             closed(semaphore::availablePermits);
         }
+    }
+
+    private void latchIsClosed(Lockkeeper keeper) {
         if (keeper.guarantees().has(Guarantee.LATCH)) {
             DistributedLatch latch = keeper.latch(name());
             closed(() -> latch.trySetCount(1));
@@ -77,9 +88,6 @@ public abstract class ClosedContract extends ApiContract {
             closed(() -> latch.await(LONG));
             closed(() -> get(latch.awaitAsync()));
         }
-        assertThat(lock.isHeldByCurrentThread()).isFalse();
-        assertThat(election.isLeader()).isFalse();
-        assertThat(store.count()).as("steps of a closed keeper").isZero();
     }
 
     private static void closed(ThrowingCallable use) {

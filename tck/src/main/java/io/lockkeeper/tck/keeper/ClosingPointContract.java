@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * H89: a keeper is closed at any point of an acquisition or a release, also while a step is not answered. Whoever waits is told
+ * H89: a keeper is closed at any point of an acquisition or a release, also while a step is not answered. Every waiter gets a
  * {@link KeeperClosedException}, {@code close()} ends, and nothing stays in the store that could have been released.
  */
 @SuppressWarnings("LockNotBeforeTry")
@@ -362,7 +362,7 @@ public abstract class ClosingPointContract extends HandleContract {
     }
 
     @Test
-    void whoClosesSecondReturnsWhenTheKeeperIsClosed() throws Exception {
+    void theSecondCloseReturnsWhenTheKeeperIsClosed() throws Exception {
         Lockkeeper slow =
                 closing(Lockkeeper.builder(store).operationTimeout(LONG).build());
         Lease lease = slow.lock(name(), outlasting()).acquire();

@@ -142,7 +142,7 @@ public abstract class ScaleContract extends Contract implements OneAfterTheOther
         return lock.acquireAsync().thenCompose(Lease::releaseAsync);
     }
 
-    /** Queues so many claims of several clients, lets them be served one after the other, and counts. */
+    /** Queues this many claims of several clients, lets them be served one after the other, and counts. */
     private void stepsDoNotGrow(int waiters, Function<DistributedLock, Future<?>> begin) throws Exception {
         String name = name("with-" + waiters);
         Lockkeeper first = keeper();
@@ -175,7 +175,8 @@ public abstract class ScaleContract extends Contract implements OneAfterTheOther
         long seconds = (System.nanoTime() - start) / 1_000_000_000;
         int steps = 0;
         for (FaultyStore store : stores) {
-            // Renewals are one a client and time, however many claims they name; each claim needs one every few
+            // There is one renewal per client and interval, however many claims they name; each claim needs one every
+            // few
             // seconds.
             steps += store.count() - store.count(StepKind.RENEW);
         }
@@ -190,7 +191,7 @@ public abstract class ScaleContract extends Contract implements OneAfterTheOther
         LockStore store = store();
         Lockkeeper first = keeper(store);
         FaultyStore counted = faulty();
-        // So patient that its claims leave the queue only when they are told to.
+        // With this patience its claims leave the queue only when they are withdrawn.
         Lockkeeper second = closing(
                 Lockkeeper.builder(counted).patience(Duration.ofHours(1)).build());
         long baseline = fixture().size();

@@ -9,6 +9,7 @@ import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.tck.support.HandleContract;
+import io.lockkeeper.tck.support.Pauses;
 import io.lockkeeper.tck.support.Warnings;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.StepKind;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * User code in places where few expect it: a thread with its own idea of an interrupt, a handler of the log, and slow
+ * User code in places where few expect it: a thread that overrides {@code interrupt()}, a handler of the log, and slow
  * continuations of futures. Like any callback (H87), it harms nobody else.
  */
 public abstract class SlowUserCodeContract extends HandleContract {
@@ -127,7 +127,7 @@ public abstract class SlowUserCodeContract extends HandleContract {
 
     @ParameterizedTest
     @EnumSource(Peculiarity.class)
-    void aThreadThatIsPeculiarAboutInterruptsHarmsNobodyElse(Peculiarity how) throws Exception {
+    void aThreadThatOverridesInterruptHarmsNobodyElse(Peculiarity how) throws Exception {
         Lease kept = keeper.lock(name("kept"), renewedOften()).acquire();
         List<Peculiar> threads = new ArrayList<>();
         for (int i = 0; i < CROWD; i++) {
@@ -169,7 +169,7 @@ public abstract class SlowUserCodeContract extends HandleContract {
 
     /** Losses that nobody listens to are logged. Only the records of this test block, because others run beside it. */
     @Test
-    void aLogThatBlocksDelaysNobodyElse() throws Exception {
+    void aLogHandlerThatBlocksDelaysNobodyElse() throws Exception {
         Warnings warnings = closing(new Warnings());
         warnings.handle(logged -> {
             if (logged.message().contains(name("unheard"))) {
@@ -226,7 +226,7 @@ public abstract class SlowUserCodeContract extends HandleContract {
 
     private static void doze() {
         try {
-            TimeUnit.MILLISECONDS.sleep(20);
+            Pauses.whileFaultLasts(Duration.ofMillis(20));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

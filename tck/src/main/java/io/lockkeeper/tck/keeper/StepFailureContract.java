@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * H93: a step throws something that no store should throw: a defect of a store or its driver, or an {@link Error}. Whoever
- * made the step fails with it, nobody else hangs, and what was or may have been held ends in the store before its lease does.
+ * H93: a step throws something that no store should throw: a defect of a store or its driver, or an {@link Error}. The caller
+ * that made the step fails with it, no other caller hangs, and what was or may have been held ends in the store before its lease does.
  */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class StepFailureContract extends HandleContract {
@@ -141,7 +141,7 @@ public abstract class StepFailureContract extends HandleContract {
 
     @ParameterizedTest
     @EnumSource(Thrown.class)
-    void othersWhoWaitForTheSameClaimEndOrGoOn(Thrown thrown) throws Exception {
+    void otherWaitersOfTheSameClaimFailOrKeepWaiting(Thrown thrown) throws Exception {
         DistributedLock lock = keeper.lock(name(), outlasting());
         Gate gate = gateBefore(store, StepKind.TIME); // the first claim of a keeper asks for the time
         List<Future<Lease>> waits = new ArrayList<>();
@@ -265,7 +265,7 @@ public abstract class StepFailureContract extends HandleContract {
 
     @ParameterizedTest
     @EnumSource(Thrown.class)
-    void whoWaitsBehindAReleaseThatThrowsIsServed(Thrown thrown) throws Exception {
+    void aWaiterAfterAReleaseThatThrowsIsServed(Thrown thrown) throws Exception {
         DistributedLock lock = keeper.lock(name(), outlasting());
         Lease lease = lock.acquire();
         assertThat(lease.sequencer().token()).isEqualTo(lease.token()); // so that it is not passed on

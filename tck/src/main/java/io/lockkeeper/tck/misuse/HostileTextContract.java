@@ -35,8 +35,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * H77: names, labels and clients' names may be anything, and others choose them. Whatever is made for people to read has
- * them escaped: no line of a log begins inside one, and no terminal obeys one.
+ * H77: names, labels and clients' names may be anything, and others choose them. Every text for people has
+ * them escaped: they cannot start a new line in a log, nor send commands to a terminal.
  */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class HostileTextContract extends FaultContract {
@@ -190,7 +190,7 @@ public abstract class HostileTextContract extends FaultContract {
         assertThat(loss.name()).isEqualTo(hostileName());
         see("loss", loss);
         see("lost lease", lease);
-        await("it is told", () -> told.contains(loss));
+        await("it is notified", () -> told.contains(loss));
         told.forEach(event -> see("event", event));
         seeFailure("ensureValid", lease::ensureValid);
         seeFailure("close", lease::close);

@@ -31,13 +31,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What people do wrong, and what then is right: HAZARDS H1 to H9 and H22 to H30, as far as names are not concerned. */
+/** Wrong use, and what must happen then: hazards H1 to H9 and H22 to H30, as far as names are not concerned. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class MisuseContract extends ApiContract {
     // ---- Handles after their end ----
 
     @Test
-    void theSecondCloseDoesNothingWhoeverHoldsTheLockThen() throws Exception { // H4
+    void aSecondCloseDoesNothingEvenIfAnotherHoldsTheLock() throws Exception { // H4
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         Lease lease = keeper.lock(name()).acquire();
@@ -60,7 +60,7 @@ public abstract class MisuseContract extends ApiContract {
     }
 
     @Test
-    void aHandleThatRanOutSaysSoAndHarmsNobody() throws Exception { // H2, H3
+    void anExpiredHandleReportsTheLossAndHarmsNobody() throws Exception { // H2, H3
         Lockkeeper keeper = keeper();
         Lease lease = keeper.lock(name(), brief(keeper)).acquire();
         Lockkeeper other = keeper();
@@ -85,7 +85,7 @@ public abstract class MisuseContract extends ApiContract {
     }
 
     @Test
-    void aHandleThatRanOutSaysSoAlsoWhenTheLockIsFree() throws Exception { // H2
+    void anExpiredHandleReportsTheLossEvenIfTheLockIsFree() throws Exception { // H2
         Lockkeeper keeper = keeper();
         DistributedLock lock = keeper.lock(name(), brief(keeper));
         Lease one = lock.acquire();
@@ -112,7 +112,7 @@ public abstract class MisuseContract extends ApiContract {
     }
 
     @Test
-    void theLeaseOfAThreadMayBeReleasedByItsHandleAndUnlockSaysSo() throws Exception {
+    void theLeaseOfAThreadMayBeReleasedByItsHandleAndUnlockReportsIt() throws Exception {
         DistributedLock lock = keeper().lock(name());
         lock.lock();
         assertThat(lock.lease().release()).isTrue();
@@ -193,12 +193,12 @@ public abstract class MisuseContract extends ApiContract {
         thread.start();
         thread.join();
         assertThat(keeper().lock(name()).acquire().release()).isTrue();
-        await("the loss is told", () -> !lost.told.isEmpty());
+        await("the loss is reported", () -> !lost.told.isEmpty());
         assertThat(lost.told).extracting(LeaseLost::reason).containsExactly(LeaseLost.Reason.OWNER_DIED);
     }
 
     @Test
-    void aHandleThatIsDroppedRunsOutAndIsNeverReleasedBehindTheWorkersBack() throws Exception { // H23
+    void anUnreachableHandleExpiresAndIsNeverReleasedWhileItsWorkMayGoOn() throws Exception { // H23
         Lost lost = new Lost();
         FaultyStore store = faulty();
         Lockkeeper keeper = closing(Lockkeeper.builder(store).listener(lost).build());
@@ -233,7 +233,7 @@ public abstract class MisuseContract extends ApiContract {
             });
             lose(lease, other);
         }
-        await("all were told", () -> told.get() == 40);
+        await("all were notified", () -> told.get() == 40);
         store.resetCounts();
         await("renewal goes on", () -> store.count(StepKind.RENEW) >= 4);
         assertThat(kept.isValid()).isTrue();
@@ -264,7 +264,7 @@ public abstract class MisuseContract extends ApiContract {
         }
         assertThat(get(keeper.lock(name()).acquireAsync()).release()).isTrue();
         end.countDown();
-        await("all is told in the end", () -> told.get() == 22);
+        await("everything is reported in the end", () -> told.get() == 22);
     }
 
     // ---- H29: a fixed lease is not renewed ----
@@ -319,7 +319,7 @@ public abstract class MisuseContract extends ApiContract {
     }
 
     @Test
-    void tryCallTellsThatTheLockWasLostUnlessTheBodyFailed() throws Exception {
+    void tryCallReportsALostLockUnlessTheBodyFailed() throws Exception {
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
         DistributedLock lock = keeper.lock(name(), lively(keeper));

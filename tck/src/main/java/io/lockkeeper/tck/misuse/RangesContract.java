@@ -156,7 +156,7 @@ public abstract class RangesContract extends ApiContract {
     }
 
     @Test
-    void waitingForLongerThanCanBeCountedIsWaitingForEver() throws Exception {
+    void aWaitLongerThanCanBeCountedIsAWaitForever() throws Exception {
         Lockkeeper one = keeper();
         Lockkeeper two = keeper();
         DistributedLock lock = one.lock(name());

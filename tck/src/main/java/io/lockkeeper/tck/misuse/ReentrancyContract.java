@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** {@code lock()} belongs to its thread, counts, costs nothing to re-enter and never acquires anew in silence. */
+/** {@code lock()} belongs to its thread, counts, costs nothing to re-enter and never acquires again silently. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class ReentrancyContract extends ApiContract {
     @Test
@@ -100,7 +100,7 @@ public abstract class ReentrancyContract extends ApiContract {
     }
 
     @Test
-    void aHoldOfOneThreadIsNoneOfAnother() throws Exception { // H1
+    void aHoldBelongsToItsThreadOnly() throws Exception { // H1
         DistributedLock lock = keeper().lock(name());
         lock.lock();
         get(async(() -> {
@@ -155,7 +155,7 @@ public abstract class ReentrancyContract extends ApiContract {
     }
 
     @Test
-    void reentryAfterLossThrowsAndNeverAcquiresAnew() throws Exception { // H6
+    void reentryAfterLossThrowsAndNeverAcquiresAgain() throws Exception { // H6
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         DistributedLock lock = keeper.lock(name(), lively(keeper));
@@ -176,7 +176,7 @@ public abstract class ReentrancyContract extends ApiContract {
     }
 
     @Test
-    void eachUnlockAfterLossTellsOfIt() throws Exception { // H2
+    void eachUnlockAfterLossReportsIt() throws Exception { // H2
         Lockkeeper keeper = keeper();
         DistributedLock lock = keeper.lock(name(), lively(keeper));
         for (int i = 0; i < 3; i++) {

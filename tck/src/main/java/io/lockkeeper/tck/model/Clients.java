@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** The clients that play scripts to a store, each on a connection of its own, and what they hear. */
+/** The clients that play scripts to a store, each on its own connection, and what they hear. */
 final class Clients implements AutoCloseable {
     static final int CLIENTS = 3;
     static final int NAMES = 3;

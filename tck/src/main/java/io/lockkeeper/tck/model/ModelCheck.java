@@ -4,6 +4,7 @@ package io.lockkeeper.tck.model;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.tck.support.Contract;
+import io.lockkeeper.tck.support.Pauses;
 import io.lockkeeper.tck.support.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -70,13 +70,13 @@ public final class ModelCheck implements AutoCloseable {
         clients.close();
     }
 
-    /** Plays so many scripts of this length; what differs, if anything does. */
+    /** Plays this many scripts of this length; what differs, if anything does. */
     public Optional<String> compare(int scripts, int length) throws InterruptedException {
         return compare(scripts, length, Duration.ofDays(1));
     }
 
     /**
-     * The same, for so long at most: a store that takes its time gets fewer scripts, but never less than a few.
+     * The same, for at most this long: a store that takes its time gets fewer scripts, but never less than a few.
      */
     public Optional<String> compare(int scripts, int length, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -143,9 +143,9 @@ public final class ModelCheck implements AutoCloseable {
         LockStore store = clients.store(0);
         Object lane = store.lane("a");
         StoreTime from = store.time(lane);
-        TimeUnit.NANOSECONDS.sleep(pace.pause().toNanos());
+        Pauses.whileFaultLasts(pace.pause());
         while (store.time(lane).micros() - from.micros() < pace.pause().toNanos() / 1_000) {
-            TimeUnit.MILLISECONDS.sleep(5);
+            Pauses.betweenLooks(5);
         }
     }
 

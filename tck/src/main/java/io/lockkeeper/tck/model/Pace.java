@@ -31,7 +31,7 @@ record Pace(
         Duration pause,
         Duration whole,
         int pauses) {
-    /** Stands for ever, here. */
+    /** Means forever, here. */
     static final Duration LONG = Duration.ofHours(1);
 
     private static final Duration WHOLE = Duration.ofMillis(2_700);

@@ -4,11 +4,11 @@ package io.lockkeeper.tck.model;
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.model.Signal;
+import io.lockkeeper.tck.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Compares what clients heard with what the model would have told them. Signals are hints: none may come that the model
@@ -72,10 +72,10 @@ final class ScriptSignals {
                 long times = all.stream().filter(heard::equals).count();
                 // A hint only makes the client ask, and each member of a quorum may give it.
                 boolean isRight = heard.what().equals("changed") ? told > 0 : times <= told;
-                ScriptRun.require(isRight, heard + " came " + times + " times, told by the model " + told);
-                ScriptRun.require(
+                ScriptMismatch.unless(isRight, heard + " came " + times + " times, by the model " + told);
+                ScriptMismatch.unless(
                         heard.token() == 0 || token == 0 || heard.token() == token,
-                        "told of another token than " + token + ": " + heard);
+                        "signalled with another token than " + token + ": " + heard);
             }
             clients.forget(claim);
         });
@@ -90,9 +90,9 @@ final class ScriptSignals {
             while (e.needed
                     && !clients.missed()
                     && clients.heardOf(e.about).stream().noneMatch(e::isIn)) {
-                ScriptRun.require(System.nanoTime() < deadline, "not told: " + e);
+                ScriptMismatch.unless(System.nanoTime() < deadline, "no signal: " + e);
                 try {
-                    TimeUnit.MILLISECONDS.sleep(1);
+                    Pauses.betweenLooks(1);
                 } catch (InterruptedException interrupted) {
                     Thread.currentThread().interrupt();
                     return;

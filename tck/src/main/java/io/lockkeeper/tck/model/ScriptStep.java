@@ -12,6 +12,11 @@ sealed interface ScriptStep {
     /** Plays it. */
     void on(ScriptRun run);
 
+    /** What reports call the name or latch with this number. */
+    static String letter(int name) {
+        return String.valueOf((char) ('a' + name));
+    }
+
     /** A duration, by its relation to the script's pauses: is over after one, or outlives them all. */
     enum Lasts {
         NONE,
@@ -41,7 +46,7 @@ sealed interface ScriptStep {
             Due due) {
         @Override
         public String toString() {
-            return "client " + client + " asks for " + ScriptRun.letter(name) + " " + mode
+            return "client " + client + " asks for " + letter(name) + " " + mode
                     + (mode == Mode.PERMITS ? " " + permits + "/" + limit : "")
                     + (queue ? " queueing (patience " + patience + ")" : "")
                     + " lease " + lease
@@ -55,7 +60,7 @@ sealed interface ScriptStep {
     record Claim(int id, Ask ask, boolean stray) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.claim(this);
+            run.claims.claim(this);
         }
     }
 
@@ -63,7 +68,7 @@ sealed interface ScriptStep {
     record Repeat(int id) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.repeat(id);
+            run.claims.repeat(id);
         }
     }
 
@@ -71,7 +76,7 @@ sealed interface ScriptStep {
     record Renew(List<Integer> holds, List<Integer> queued, Lasts lease, boolean raise) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.renew(this);
+            run.claims.renew(this);
         }
     }
 
@@ -79,7 +84,7 @@ sealed interface ScriptStep {
     record Release(int id) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.release(id);
+            run.claims.release(id);
         }
     }
 
@@ -87,7 +92,7 @@ sealed interface ScriptStep {
     record ReleaseForeign(int id) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.releaseForeign(id);
+            run.claims.releaseForeign(id);
         }
     }
 
@@ -95,7 +100,7 @@ sealed interface ScriptStep {
     record Downgrade(int id, boolean later) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.downgrade(this);
+            run.claims.downgrade(this);
         }
     }
 
@@ -103,7 +108,7 @@ sealed interface ScriptStep {
     record Withdraw(int id, boolean stray) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.withdraw(this);
+            run.claims.withdraw(this);
         }
     }
 
@@ -111,7 +116,7 @@ sealed interface ScriptStep {
     record WithdrawUnsent(int id, Ask ask) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.withdrawUnsent(this);
+            run.claims.withdrawUnsent(this);
         }
     }
 
@@ -119,7 +124,7 @@ sealed interface ScriptStep {
     record LatchSet(int id, int latch, long count, Due due) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.latchSet(this);
+            run.latches.set(this);
         }
     }
 
@@ -127,7 +132,7 @@ sealed interface ScriptStep {
     record LatchDown(int id, int latch, Due due) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.latchDown(this);
+            run.latches.countDown(this);
         }
     }
 
@@ -135,7 +140,7 @@ sealed interface ScriptStep {
     record LatchRepeat(int id) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.latchRepeat(id);
+            run.latches.repeat(id);
         }
     }
 
@@ -143,7 +148,7 @@ sealed interface ScriptStep {
     record LatchWatch(int client, int latch) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.latchWatch(this);
+            run.latches.watch(this);
         }
     }
 
@@ -151,7 +156,7 @@ sealed interface ScriptStep {
     record LatchLook(int latch) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.latchLook(latch);
+            run.latches.look(latch);
         }
     }
 
@@ -175,7 +180,7 @@ sealed interface ScriptStep {
     record Check(int id, boolean last, boolean otherMode) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.check(this);
+            run.claims.check(this);
         }
     }
 
@@ -183,7 +188,7 @@ sealed interface ScriptStep {
     record Break(int id, boolean last, Lasts lockDelay, boolean now) implements ScriptStep {
         @Override
         public void on(ScriptRun run) {
-            run.breakHold(this);
+            run.claims.breakHold(this);
         }
     }
 

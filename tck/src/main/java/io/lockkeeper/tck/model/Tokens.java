@@ -41,11 +41,11 @@ final class Tokens {
     /** A hold was shown with these tokens; the block is 1 where it was not told. */
     void seen(int name, int hold, Mode mode, long model, long store, int block) {
         List<Seen> all = ofNames.computeIfAbsent(name, n -> new ArrayList<>());
-        ScriptRun.require(store > 0, "token " + store + " is not positive");
+        ScriptMismatch.unless(store > 0, "token " + store + " is not positive");
         boolean ofOwnBlock = false;
         for (Seen other : all) {
             if (other.hold == hold && other.model == model) {
-                ScriptRun.require(
+                ScriptMismatch.unless(
                         other.store == store,
                         "the hold of claim " + hold + " had token " + other.store + ", now " + store);
                 if (other.block < block) {
@@ -54,7 +54,7 @@ final class Tokens {
                 }
                 return;
             } else if (other.hold == hold) {
-                ScriptRun.require(
+                ScriptMismatch.unless(
                         other.model < model == other.store < store,
                         "the token of claim " + hold + " went from " + other.store + " to " + store);
                 ofOwnBlock |= !other.disjoint(store, store);
@@ -62,7 +62,7 @@ final class Tokens {
         }
         if (fenced && !ofOwnBlock) {
             for (Floor floor : floors.getOrDefault(name, List.of())) {
-                ScriptRun.require(
+                ScriptMismatch.unless(
                         model <= floor.model || store > floor.store,
                         "token " + store + " is not above " + floor.store + ", to which tokens were raised");
             }
@@ -78,8 +78,8 @@ final class Tokens {
             }
             String both = "tokens " + first + ".." + last + " of claim " + hold + " and " + other.store + ".."
                     + other.last() + " of claim " + other.hold;
-            ScriptRun.require(other.disjoint(first, last), both + " overlap");
-            ScriptRun.require(
+            ScriptMismatch.unless(other.disjoint(first, last), both + " overlap");
+            ScriptMismatch.unless(
                     !other.conflictsWith(mode) || other.model < model == other.store < first,
                     both + " are not in the order of the holds");
         }

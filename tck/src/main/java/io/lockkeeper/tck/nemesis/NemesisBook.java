@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The history of a {@link NemesisRun}, with what the checker cannot know: a hold that is broken, or whose keeper is closed,
  * counts only until the break or the closing <em>began</em>. Its holder is notified on another thread, and may write that
- * down after others have acquired the name, which is no defect. So whoever breaks or closes announces it here first, and
+ * down after others have acquired the name, which is no defect. So a break or a closing is announced here first, and
  * that cuts the declared validity of the holds concerned.
  */
 final class NemesisBook {

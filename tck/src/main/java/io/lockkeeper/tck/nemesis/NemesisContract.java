@@ -27,15 +27,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Everything at once: whatever goes wrong, and however locks are asked for meanwhile, nobody holds beside another, and
+ * Everything at once: whatever goes wrong, and however locks are asked for meanwhile, no two hold at once, and
  * nothing is left when it is over. One group of one store is run by {@code -Dtest=MemoryTckTest -Dgroups=nemesis}.
  *
  * <p>On the engine of commit c18ee12 a storm of 20 s shows H73 nearly always (a hold is passed on whose downgrade may have
- * been carried out: "two holds have one token", or a reader beside a writer), and often futures of multi-locks that are
- * never done (H85) and keepers that do not close (H89). H72 it shows in about every second storm only ("tokens fell", for a
+ * been carried out: "two holds have one token", or a reader and a writer at once), and often futures of multi-locks that are
+ * never done (H85) and keepers that do not close (H89). It shows H72 only in about every second storm ("tokens fell", for a
  * claim of a client whose operation timeout is longer than a lease): the first copy of a claim must be the only one that
- * arrives until a whole first lease has passed, and somebody else must hold the name by then. So there is a scenario of its
- * own for it.
+ * arrives until a whole first lease has passed, and somebody else must hold the name by then. So there is a separate
+ * scenario for it.
  */
 @Tag("nemesis")
 public abstract class NemesisContract extends FaultContract implements OneAfterTheOther.Alone {
@@ -45,8 +45,8 @@ public abstract class NemesisContract extends FaultContract implements OneAfterT
     private static final Duration ALTOGETHER = Duration.ofSeconds(Tier.pick(3, 20, 600));
 
     @Test
-    @DisplayName("in a storm of faults nobody holds beside another, and nothing is left after it")
-    void inAStormOfFaultsNobodyHoldsBesideAnotherAndNothingIsLeftAfterIt() throws Exception {
+    @DisplayName("in a storm of faults no two hold at once, and nothing is left after it")
+    void inAStormOfFaultsNoTwoHoldAtOnceAndNothingIsLeftAfterIt() throws Exception {
         long end = System.nanoTime() + ALTOGETHER.toNanos();
         long seed = Seed.ofThisRun();
         do {

@@ -3,11 +3,12 @@ package io.lockkeeper.tck.nemesis;
 
 import io.lockkeeper.Inspector;
 import io.lockkeeper.LockInfo;
+import io.lockkeeper.tck.support.Pauses;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 
-/** What people do to each other: interrupt threads, break holds, close keepers that are in use. */
+/** What users do to each other: interrupt threads, break holds, close keepers that are in use. */
 final class NemesisMischief {
     private final NemesisRun run;
     private final Random random;
@@ -22,7 +23,7 @@ final class NemesisMischief {
     /** Interrupts workers, whatever they do, and breaks holds. */
     void interruptAndBreak(List<Thread> workers) throws InterruptedException {
         while (run.isOn()) {
-            Thread.sleep(1 + random.nextInt(30));
+            Pauses.whileFaultLasts(Duration.ofMillis(1 + random.nextInt(30)));
             if (random.nextInt(16) == 0) {
                 List<String> names =
                         run.names.get(random.nextInt(run.names.size())).all();
@@ -51,7 +52,7 @@ final class NemesisMischief {
     /** Closes keepers that are in use, and opens others in their place. */
     void closeAndOpen(List<NemesisClient> clients) throws InterruptedException {
         while (run.isOn()) {
-            Thread.sleep(random.nextInt(2_000));
+            Pauses.whileFaultLasts(Duration.ofMillis(random.nextInt(2_000)));
             try {
                 clients.get(random.nextInt(clients.size())).replace();
             } catch (RuntimeException | Error e) {

@@ -5,6 +5,7 @@ import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.tck.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,7 +132,7 @@ public record NemesisRest(LongSupplier records, long baseline, Duration atMost) 
             if (System.nanoTime() - until > 0) {
                 return false;
             }
-            TimeUnit.MILLISECONDS.sleep(20);
+            Pauses.betweenLooks(20);
         }
         return true;
     }

@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * A storm: clients with different operation timeouts ask for the same few names in every way there is, while their stores
+ * A storm: clients with different operation timeouts ask for the same few names in every way, while their stores
  * fail, their threads are interrupted, their holds broken and their keepers closed. Afterwards the history must be free of
  * contradictions, no call may have ended in a way that none of this explains, and {@link NemesisRest nothing may be left}.
  *
@@ -110,7 +110,10 @@ public final class NemesisRun {
         return wished.compareTo(shortest) < 0 ? shortest : wished;
     }
 
-    /** Lets the storm rage for that long; what is wrong then, or when everything has had time to end, if anything is. */
+    /** Runs the storm for this long, and gives everything time to end.
+     *
+     * @return what is wrong; empty if nothing is
+     */
     public Optional<String> play(Duration storm, NemesisRest rest) throws InterruptedException {
         until = System.nanoTime() + storm.toNanos();
         List<Thread> workers = new ArrayList<>();
@@ -190,7 +193,7 @@ public final class NemesisRun {
         complaints.add(what);
     }
 
-    /** Failures at the same place are reported once: they tend to come in crowds. */
+    /** Failures at the same place are reported once: there tend to be many. */
     public void complain(String what, Throwable e) {
         StackTraceElement[] stack = e.getStackTrace();
         String place = Arrays.stream(stack)
@@ -204,7 +207,7 @@ public final class NemesisRun {
         }
     }
 
-    /** Notes how something failed, unless that is what the nemesis does. */
+    /** Records how something failed, unless it failed because of the nemesis. */
     public void excuse(String what, Throwable e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof StoreUnavailableException

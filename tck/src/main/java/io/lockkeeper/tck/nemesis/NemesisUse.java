@@ -4,8 +4,10 @@ package io.lockkeeper.tck.nemesis;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LeaseLostException;
+import io.lockkeeper.tck.support.Pauses;
 import io.lockkeeper.testkit.history.RecordedClient;
 import io.lockkeeper.testkit.history.RecordedStep;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,7 +71,7 @@ final class NemesisUse {
         int rounds = dice == 0 ? 60 : dice < 6 ? 10 : dice < 60 ? 1 : 0;
         try {
             for (int i = 0; i < rounds && (run.isOn() || i == 0); i++) {
-                TimeUnit.MICROSECONDS.sleep(random.nextInt(i == 0 ? 4_000 : 25_000));
+                Pauses.whileFaultLasts(Duration.ofNanos(1_000L * random.nextInt(i == 0 ? 4_000 : 25_000)));
                 for (Lease part : lease.parts()) {
                     entries.stream()
                             .filter(entry -> entry.name.equals(part.name()))
@@ -83,7 +85,7 @@ final class NemesisUse {
 
     // ---- Futures ----
 
-    /** A future that is awaited, cancelled, completed by somebody else, or left to itself. */
+    /** A future that is awaited, cancelled, completed by other code, or left to itself. */
     void async(NemesisWish wish) throws InterruptedException {
         List<NemesisBook.Entry> entries = begin(wish);
         int dice = random.nextInt(8);

@@ -5,6 +5,7 @@ import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Grant;
 import io.lockkeeper.tck.history.Chaos;
+import io.lockkeeper.tck.support.Pauses;
 import io.lockkeeper.testkit.Fate;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.LateStep;
@@ -221,7 +222,7 @@ final class NemesisWeather implements Runnable {
         long millis = 1 + random.nextLong(Math.min(atMostMillis, longest));
         long until = System.nanoTime() + millis * 1_000_000;
         while (goesOn.getAsBoolean() && System.nanoTime() < until) {
-            Thread.sleep(Math.min(millis, 1 + random.nextInt(40)));
+            Pauses.whileFaultLasts(Duration.ofMillis(Math.min(millis, 1 + random.nextInt(40))));
             if (random.nextInt(4) == 0) {
                 store.deliverSignals(random);
             }

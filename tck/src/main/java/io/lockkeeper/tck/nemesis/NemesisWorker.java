@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One thread of a {@link NemesisRun}: asks for locks and permits, each time in another way, and writes down what it gets.
+ * One thread of a {@link NemesisRun}: asks for locks and permits, each time in another way, and records what it gets.
  * Whatever fails because of what the nemesis does is excused; a claim that fails is left unanswered in the history, which
  * means that nothing is known of it.
  */
@@ -159,7 +159,7 @@ final class NemesisWorker implements Runnable {
         }
     }
 
-    /** Once more, and out again. */
+    /** Enters once more, and leaves again. */
     private void reenter(DistributedLock lock, List<NemesisBook.Entry> entries, Lease lease) {
         boolean single = entries.size() == 1 && entries.get(0).isGranted();
         RecordedReentry reentry = single ? entries.get(0).claim.reenter() : null;
@@ -245,12 +245,12 @@ final class NemesisWorker implements Runnable {
         }
     }
 
-    /** The waits of those who do not wait forever. */
+    /** The waits that have an end. */
     static Duration shortWait(Random random) {
         return Duration.ofMillis(random.nextInt(300));
     }
 
-    /** What an attempt gave that may give nothing. */
+    /** The result of an attempt that may give nothing. */
     interface Attempt {
         Optional<Lease> within(Duration wait) throws InterruptedException;
     }

@@ -91,7 +91,7 @@ public abstract class AbandonedFutureContract extends HandleContract {
 
     @ParameterizedTest
     @EnumSource(End.class)
-    void neighboursThatShareItsClaimGoOnAndTheLastOneTakesItAlong(End end) throws Exception {
+    void otherFuturesOfTheSameClaimKeepWaitingUntilTheLastOneEnds(End end) throws Exception {
         Lease held = other.lock(name()).acquire();
         DistributedLock lock = keeper.lock(name(), outlasting());
         CompletableFuture<Lease> first = lock.acquireAsync();

@@ -18,8 +18,8 @@ import java.util.Set;
 /** What the groups about several locks as one share. */
 abstract class AbstractMultiLockContract extends ApiContract {
     /**
-     * Locks named a, b and so on, which is the order in which they are taken. A loss is told soon also where the store does not
-     * push, and on a busy machine none is lost by itself.
+     * Locks named a, b and so on, which is the order in which they are taken. A loss is noticed soon even if the store does not
+     * push signals, and on a busy machine no hold is lost by itself.
      */
     final DistributedLock[] locks(Lockkeeper keeper, String names) {
         LockOptions options = LockOptions.defaults().lease(longer(Duration.ofMillis(2_500), keeper));
@@ -48,7 +48,7 @@ abstract class AbstractMultiLockContract extends ApiContract {
         await("a is held", () -> other.lock(name("a")).isLocked());
         awaitQueued(other, name("b"), 1);
         Set<Long> broken = new HashSet<>();
-        await("the loss is told", () -> {
+        await("the loss is reported", () -> {
             Optional<LeaseLost> told =
                     losses.stream().filter(l -> broken.contains(l.token())).findFirst();
             if (told.isEmpty()) { // a store without a queue may show a hold that is not reported yet, and never will be

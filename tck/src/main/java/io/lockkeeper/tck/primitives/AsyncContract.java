@@ -63,7 +63,7 @@ public abstract class AsyncContract extends ApiContract {
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(wait.toNanos());
         awaitQueued(keeper, name(), 0);
         assertThat(held.release()).isTrue();
-        assertThat(isFree(keeper.lock(name()))).as("nobody is let in later").isTrue();
+        assertThat(isFree(keeper.lock(name()))).as("nobody acquires it later").isTrue();
         assertThat(get(mine.tryAcquireAsync(wait)).orElseThrow().release()).isTrue();
     }
 
@@ -105,7 +105,7 @@ public abstract class AsyncContract extends ApiContract {
     }
 
     @Test
-    void aGrantThatComesTooLateIsGivenBack() throws Exception {
+    void aGrantThatArrivesTooLateIsReleased() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         DistributedLock other = keeper().lock(name());
@@ -126,7 +126,7 @@ public abstract class AsyncContract extends ApiContract {
     }
 
     @Test
-    void aLeaseIsReleasedByWhoeverHasIt() throws Exception { // H27
+    void anyThreadCanReleaseALease() throws Exception { // H27
         Lockkeeper keeper = keeper();
         Lease lease = keeper.lock(name()).acquire();
         assertThat(get(async(lease::release))).isTrue();
@@ -141,7 +141,7 @@ public abstract class AsyncContract extends ApiContract {
     }
 
     @Test
-    void aCompletionThatBlocksHarmsNobodyElse() throws Exception {
+    void aCompletionThatBlocksDelaysNoOtherFuture() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         Lockkeeper other = keeper();

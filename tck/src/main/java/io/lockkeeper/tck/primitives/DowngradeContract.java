@@ -130,7 +130,7 @@ public abstract class DowngradeContract extends ApiContract {
     }
 
     @Test
-    void theLossOfADowngradedHoldIsTold() throws Exception {
+    void theLossOfADowngradedHoldIsReported() throws Exception {
         Lockkeeper keeper = keeper();
         DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));
         mine.writeLock().lock();
@@ -182,7 +182,7 @@ public abstract class DowngradeContract extends ApiContract {
     }
 
     @Test
-    void aReaderThatAsksToWriteIsTurnedDownAtOnceAndGoesOnReading() throws Exception { // H30
+    void aReaderThatAsksToWriteIsRefusedAtOnceAndKeepsReading() throws Exception { // H30
         FaultyStore store = faulty();
         DistributedReadWriteLock mine = keeper(store).readWriteLock(name());
         mine.readLock().lock();
@@ -203,7 +203,7 @@ public abstract class DowngradeContract extends ApiContract {
     }
 
     @Test
-    void whoWroteAndReadsOnIsAReaderThatCannotWriteAgain() throws Exception { // H30
+    void aWriterThatBecameAReaderCannotWriteAgain() throws Exception { // H30
         DistributedReadWriteLock mine = keeper().readWriteLock(name());
         mine.writeLock().lock();
         mine.readLock().lock();
@@ -235,9 +235,9 @@ public abstract class DowngradeContract extends ApiContract {
             }
         }
         keeper.lock(name("last")).acquire().release();
-        await("all is told", () -> told.events().stream()
+        await("everything is reported", () -> told.events().stream()
                 .anyMatch(e -> e.what().equals("released") && e.name().equals(name("last"))));
-        await("the loss is told", () -> told.kinds().stream().anyMatch(kind -> kind.startsWith("lost")));
+        await("the loss is reported", () -> told.kinds().stream().anyMatch(kind -> kind.startsWith("lost")));
         List<Long> acquired = tokens(told, "acquired");
         List<Long> ended = new ArrayList<>(tokens(told, "released"));
         ended.addAll(tokens(told, "lost"));
@@ -253,7 +253,7 @@ public abstract class DowngradeContract extends ApiContract {
     }
 
     @Test
-    void whoHasLostAReadHoldIsToldSoWhenItAsksToWrite() throws Exception {
+    void askingToWriteAfterALostReadHoldReportsTheLoss() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         DistributedReadWriteLock mine = keeper.readWriteLock(name(), lively(keeper));

@@ -92,7 +92,7 @@ public abstract class ElectionContract extends ApiContract {
     }
 
     @Test
-    void whoeverReturnsStandsBehindTheOthers() throws Exception {
+    void aReturningCandidateQueuesBehindTheOthers() throws Exception {
         Lockkeeper keeper = keeper();
         Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         Candidate one = candidate(keeper).start();
@@ -182,7 +182,7 @@ public abstract class ElectionContract extends ApiContract {
     }
 
     @Test
-    void everybodyCanSeeWhoLeads() throws Exception {
+    void anyClientCanSeeTheLeader() throws Exception {
         Lockkeeper named =
                 closing(Lockkeeper.builder(store()).clientName("the-leader").build());
         LeaderElection observer = keeper().election(name());
@@ -199,7 +199,7 @@ public abstract class ElectionContract extends ApiContract {
     }
 
     @Test
-    void anElectionStandsOnTheLockOfItsName() throws Exception {
+    void anElectionUsesTheLockOfItsName() throws Exception {
         Lockkeeper keeper = keeper();
         Lease held = keeper.lock(name()).acquire();
         Candidate candidate = candidate(keeper()).start();
@@ -213,7 +213,7 @@ public abstract class ElectionContract extends ApiContract {
     }
 
     @Test
-    void aLeaderThatFailsStandsAgain() throws Exception {
+    void aLeaderThatFailsIsACandidateAgain() throws Exception {
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         LeaderElection election = closing(keeper().election(name()));
         election.start(lease -> {
@@ -282,7 +282,7 @@ public abstract class ElectionContract extends ApiContract {
         assertThat(terms).hasValue(1);
     }
 
-    /** Whoever closes the keeper first waits for the leader, which must not wait for that in turn. */
+    /** The thread that closes the keeper first waits for the leader, which must not wait for that in turn. */
     @Test
     void aLeaderMayCloseAKeeperThatIsBeingClosed() throws Exception {
         Lockkeeper keeper = keeper();

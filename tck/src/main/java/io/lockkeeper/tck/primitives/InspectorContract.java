@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** Locks seen from outside. */
 public abstract class InspectorContract extends ApiContract {
     @Test
-    void aNameThatNobodyUsesIsNotThere() throws Exception {
+    void aNameThatNobodyUsesIsNotShown() throws Exception {
         Inspector inspector = keeper().inspector();
         assertThat(inspector.inspect(name())).isEmpty();
         assertThat(inspector.list(name(), 10)).isEmpty();
@@ -205,7 +205,7 @@ public abstract class InspectorContract extends ApiContract {
     }
 
     @Test
-    void aHandedOffHoldHasASequencerOfItsOwn() throws Exception {
+    void aHandedOffHoldHasItsOwnSequencer() throws Exception {
         Lockkeeper keeper = keeper();
         Inspector inspector = keeper().inspector();
         Lease first = keeper.lock(name()).acquire();
@@ -237,28 +237,28 @@ public abstract class InspectorContract extends ApiContract {
     }
 
     @Test
-    void aWatchTellsOfComingAndGoing() throws Exception {
+    void aWatchReportsHoldersThatComeAndGo() throws Exception {
         Lockkeeper keeper = keeper();
         Queue<LockInfo> told = new ConcurrentLinkedQueue<>();
         AutoCloseable watch = keeper().inspector().watch(name("w"), told::add);
         Lease lease = keeper.lock(name("w1")).acquire();
         Lease unseen = keeper.lock(name("x")).acquire();
-        await("the hold is told", () -> last(told)
+        await("the hold is reported", () -> last(told)
                 .filter(i -> i.holders().size() == 1 && i.holders().get(0).token() == lease.token())
                 .isPresent());
         CompletableFuture<Lease> waits = keeper().lock(name("w1")).acquireAsync();
         if (keeper.guarantees().has(Guarantee.FAIR)) {
             await(
-                    "the waiter is told",
+                    "the waiter is reported",
                     () -> last(told).filter(i -> i.waiters() == 1).isPresent());
         }
         assertThat(lease.release()).isTrue();
         Lease next = get(waits);
-        await("the new holder is told", () -> last(told)
+        await("the new holder is reported", () -> last(told)
                 .filter(i -> i.holders().size() == 1 && i.holders().get(0).token() == next.token())
                 .isPresent());
         assertThat(next.release()).isTrue();
-        await("the end is told", () -> last(told)
+        await("the end is reported", () -> last(told)
                 .filter(i -> i.holders().isEmpty() && i.waiters() == 0)
                 .isPresent());
         assertThat(told).allMatch(info -> info.name().equals(name("w1")));
@@ -277,7 +277,7 @@ public abstract class InspectorContract extends ApiContract {
     }
 
     @Test
-    void aWatcherThatThrowsIsToldAgain() throws Exception {
+    void aWatcherThatThrowsIsNotifiedAgain() throws Exception {
         Lockkeeper keeper = keeper();
         Queue<String> told = new ConcurrentLinkedQueue<>();
         closing(keeper().inspector().watch(name(""), info -> {
@@ -285,9 +285,9 @@ public abstract class InspectorContract extends ApiContract {
             throw new IllegalStateException("thrown by a test, to be logged");
         }));
         closing(keeper.lock(name("one")).acquire());
-        await("told", () -> told.contains(name("one")));
+        await("notified", () -> told.contains(name("one")));
         closing(keeper.lock(name("two")).acquire());
-        await("told again", () -> told.contains(name("two")));
+        await("notified again", () -> told.contains(name("two")));
     }
 
     @Test

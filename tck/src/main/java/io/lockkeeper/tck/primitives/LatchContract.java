@@ -82,7 +82,7 @@ public abstract class LatchContract extends AbstractLatchContract {
     }
 
     @Test
-    void allWhoWaitAreLetGoWhenTheCountIsZero() throws Exception {
+    void allWaitersReturnWhenTheCountIsZero() throws Exception {
         FaultyStore store = faulty();
         DistributedLatch mine = keeper(store).latch(name());
         DistributedLatch other = keeper().latch(name());
@@ -163,7 +163,7 @@ public abstract class LatchContract extends AbstractLatchContract {
     }
 
     @Test
-    void whoBeginsToWaitAfterTheLatchWasSetAgainWaitsForTheNewOne() throws Exception {
+    void aWaitThatBeginsAfterTheLatchWasSetAgainIsForTheNewGeneration() throws Exception {
         DistributedLatch mine = keeper().latch(name());
         assertThat(mine.trySetCount(1)).isTrue();
         CompletableFuture<Void> first = mine.awaitAsync();
@@ -224,7 +224,7 @@ public abstract class LatchContract extends AbstractLatchContract {
     }
 
     @Test
-    void aLatchLivesApartFromTheLockOfItsName() throws Exception {
+    void aLatchIsIndependentOfTheLockOfItsName() throws Exception {
         Lockkeeper keeper = keeper();
         DistributedLatch latch = keeper.latch(name());
         assertThat(latch.trySetCount(1)).isTrue();

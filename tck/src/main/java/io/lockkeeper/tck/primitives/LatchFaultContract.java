@@ -53,7 +53,7 @@ public abstract class LatchFaultContract extends AbstractLatchContract {
     }
 
     @Test
-    void aLatchMayOpenUnheard() throws Exception {
+    void aLatchMayOpenWithoutASignal() throws Exception {
         FaultyStore store = faulty();
         DistributedLatch mine = impatient(store).latch(name());
         DistributedLatch other = keeper().latch(name());
@@ -119,7 +119,7 @@ public abstract class LatchFaultContract extends AbstractLatchContract {
         CompletableFuture<Void> waits = mine.awaitAsync();
         assertThat(looked.awaitArrival(LONG)).isTrue();
         if (knows) {
-            looked.open(); // else it learns what it waits for when that is long gone
+            looked.open(); // otherwise it learns what it waits for when that is long gone
         }
         Gate slow = store.pauseBefore(StepKind.LATCH); // it looks again when the latch has been set again
         other.countDown();

@@ -96,7 +96,7 @@ public abstract class MultiLockContract extends AbstractMultiLockContract {
     }
 
     @Test
-    void nestedOnesAreFlattenedAndOneAloneIsItself() throws Exception {
+    void nestedMultiLocksAreFlattenedAndASingleLockStaysItself() throws Exception {
         Lockkeeper keeper = keeper();
         DistributedLock nested =
                 DistributedLock.all(all(keeper, "bd"), keeper.lock(name("a")), DistributedLock.all(all(keeper, "c")));
@@ -200,7 +200,7 @@ public abstract class MultiLockContract extends AbstractMultiLockContract {
     }
 
     @Test
-    void anAttemptThatFailsGivesBackWhatItHad() throws Exception {
+    void anAttemptThatFailsReleasesItsParts() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper fails = closing(Lockkeeper.builder(store)
                 .operationTimeout(Duration.ofMillis(500))
@@ -229,7 +229,7 @@ public abstract class MultiLockContract extends AbstractMultiLockContract {
             lease.onLost(told::add);
             Lease lost = lease.parts().get(part.equals("a") ? 0 : 1);
             lose(lost, other);
-            await("the loss is told", () -> !told.isEmpty());
+            await("the loss is reported", () -> !told.isEmpty());
             assertThat(lease.isValid()).isFalse();
             assertThat(lease.remaining()).isZero();
             assertThatExceptionOfType(LeaseLostException.class).isThrownBy(lease::ensureValid);

@@ -136,7 +136,7 @@ public abstract class MultiLockEndsContract extends HandleContract {
             value = Call.class,
             names = {"TRY_ACQUIRE", "TRY_LOCK"},
             mode = EnumSource.Mode.EXCLUDE)
-    void theStoreOfThePartThatIsAwaitedGoesAway(Call call) throws Exception {
+    void theStoreOfTheAwaitedPartBecomesUnreachable(Call call) throws Exception {
         Lease held = other.lock(name("b")).acquire();
         Future<Boolean> waits = startBehind(call, LONG);
         storeB.down();

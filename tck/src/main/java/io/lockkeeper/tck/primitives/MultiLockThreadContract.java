@@ -124,7 +124,7 @@ public abstract class MultiLockThreadContract extends AbstractMultiLockContract 
     }
 
     @Test
-    void whatIsLostIsToldByUnlockAndByReentry() throws Exception {
+    void aLostPartIsReportedByUnlockAndByReentry() throws Exception {
         Lockkeeper keeper = keeper();
         DistributedLock all = all(keeper, "ab");
         all.lock();
@@ -166,7 +166,7 @@ public abstract class MultiLockThreadContract extends AbstractMultiLockContract 
     /** What was entered again is not taken again when it is lost: the thread may have relied on it before. */
     @ParameterizedTest
     @EnumSource(Locks.class)
-    void whatTheThreadHeldBeforeIsLostWhileTheRestIsAwaited(Locks way) throws Exception {
+    void aReenteredPartThatIsLostWhileWaitingForTheRestFailsTheCall(Locks way) throws Exception {
         Lockkeeper keeper = keeper();
         Lockkeeper other = keeper();
         DistributedLock a =

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Permits are passed from thread to thread inside of a process, without the store, as an exclusive hold is: few steps for many
+ * Permits are passed from thread to thread within a process, without the store, as an exclusive hold is: few steps for many
  * acquisitions, each with its own token, within bounds that let other processes have their turn.
  */
 public abstract class PermitHandOnContract extends HandleContract {
@@ -73,7 +73,7 @@ public abstract class PermitHandOnContract extends HandleContract {
                         int now = inside.addAndGet(wanted);
                         most.accumulateAndGet(now, Math::max);
                         assertThat(tokens.add(lease.token()))
-                                .as("a token of its own")
+                                .as("its own token")
                                 .isTrue();
                         assertThat(lease.isValid()).isTrue();
                         if (readsSequencer) {
@@ -175,7 +175,7 @@ public abstract class PermitHandOnContract extends HandleContract {
     }
 
     @Test
-    void permitsPassOnlyToThoseWhoWantAsMany() throws Exception {
+    void permitsPassOnlyToWaitersForTheSameNumber() throws Exception {
         int limit = 4;
         List<Future<Boolean>> threads = work(keeper.semaphore(name(), limit, outlasting()), i -> 1 + i % 3, false);
         await("many acquisitions", () -> acquisitions.get() >= 500);
@@ -247,7 +247,7 @@ public abstract class PermitHandOnContract extends HandleContract {
         Set<Long> seen = new HashSet<>(Set.of(all.token()));
         for (Future<Optional<Lease>> each : waiting) {
             Lease lease = get(each).orElseThrow(() -> new AssertionError("it was never its turn"));
-            assertThat(seen.add(lease.token())).as("a token of its own").isTrue();
+            assertThat(seen.add(lease.token())).as("its own token").isTrue();
         }
         allAreBack(limit);
     }

@@ -57,7 +57,7 @@ public abstract class ReadWriteContract extends ApiContract {
         for (Lease reader : readers) {
             assertThat(reader.mode()).isEqualTo(Mode.SHARED);
             assertThat(reader.isValid()).isTrue();
-            assertThat(tokens.add(reader.token())).as("a token of its own").isTrue();
+            assertThat(tokens.add(reader.token())).as("its own token").isTrue();
             largest = Math.max(largest, reader.token());
         }
         for (Lease reader : readers) {
@@ -113,7 +113,7 @@ public abstract class ReadWriteContract extends ApiContract {
     }
 
     @Test
-    void isLockedTellsTheMode() throws Exception {
+    void isLockedDistinguishesTheModes() throws Exception {
         DistributedReadWriteLock mine = keeper().readWriteLock(name());
         DistributedReadWriteLock other = keeper().readWriteLock(name());
         assertThat(other.readLock().isLocked()).isFalse();
@@ -233,7 +233,7 @@ public abstract class ReadWriteContract extends ApiContract {
     }
 
     @Test
-    void theReadersOfOneThreadAreNoneOfAnother() throws Exception {
+    void aReadHoldBelongsToItsThreadOnly() throws Exception {
         DistributedReadWriteLock mine = keeper().readWriteLock(name());
         mine.readLock().lock();
         get(async(() -> {
@@ -253,7 +253,7 @@ public abstract class ReadWriteContract extends ApiContract {
     }
 
     @Test
-    void aReaderMayHaveHandlesBesideItsLock() throws Exception {
+    void aReaderMayHaveHandlesInAdditionToItsLock() throws Exception {
         DistributedReadWriteLock mine = keeper().readWriteLock(name());
         mine.readLock().lock();
         Lease one = mine.readLock().acquire();

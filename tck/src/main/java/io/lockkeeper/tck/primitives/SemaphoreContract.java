@@ -98,7 +98,7 @@ public abstract class SemaphoreContract extends ApiContract {
     }
 
     @Test
-    void aReleaseWhoseAnswerWasLostGivesBackOnce() throws Exception {
+    void aReleaseWhoseAnswerWasLostReturnsItsPermitsOnce() throws Exception {
         FaultyStore store = faulty();
         DistributedSemaphore mine = keeper(store).semaphore(name(), 2);
         DistributedSemaphore other = semaphore(2);
@@ -292,7 +292,7 @@ public abstract class SemaphoreContract extends ApiContract {
         assertThat(keeper.semaphore(name(), 2).availablePermits()).isOne();
         assertThat(held.release()).isTrue();
         assertThat(wrong.availablePermits())
-                .as("a name that is not in use may be used anew")
+                .as("a name that is not in use may be used again")
                 .isEqualTo(3);
         Lease three = wrong.acquire(3);
         conflicts(() -> keeper.semaphore(name(), 2).tryAcquire(), "3");

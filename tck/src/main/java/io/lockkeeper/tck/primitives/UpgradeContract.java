@@ -109,7 +109,7 @@ public abstract class UpgradeContract extends HandleContract {
     }
 
     @Test
-    void whoWroteAndReadsOnCannotWriteAgain() throws Exception {
+    void aWriterThatBecameAReaderCannotWriteAgain() throws Exception {
         mine.readLock().unlock();
         mine.readLock().unlock();
         mine.writeLock().lock();

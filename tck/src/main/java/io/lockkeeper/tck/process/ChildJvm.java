@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** A {@link ChildMain} in a process of its own: asked step by step, paused, continued and killed. */
+/** A {@link ChildMain} in its own process: asked step by step, paused, continued and killed. */
 public final class ChildJvm implements AutoCloseable {
     private static final int LINES_KEPT = 100;
 
@@ -121,12 +121,12 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** Begins to wait for a lock, in a claim of its own. */
+    /** Begins to wait for a lock, with its own claim. */
     public void acquire(String key, String name, Duration lease) throws IOException, InterruptedException {
         acquire(key, name, lease, Duration.ZERO);
     }
 
-    /** Begins to wait for a lock, in a claim of its own. */
+    /** Begins to wait for a lock, with its own claim. */
     public void acquire(String key, String name, Duration lease, Duration lockDelay)
             throws IOException, InterruptedException {
         String answer =

@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A client in a JVM of its own, to be paused and killed. A {@link ChildJvm} starts it and drives it step by step: one
+ * A client in its own JVM, to be paused and killed. A {@link ChildJvm} starts it and drives it step by step: one
  * command on a line of its standard input, one answer on a line of its standard output. It ends, and closes its keeper,
  * when its input ends.
  */
@@ -66,7 +66,7 @@ public final class ChildMain {
     public static void main(String[] args) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         PrintStream out = System.out;
-        System.setOut(System.err); // whatever else is printed is no answer
+        System.setOut(System.err); // only answers go to the standard output
         String[] connect = Objects.requireNonNull(in.readLine(), "no command").split(" ");
         try (Lockkeeper keeper = Lockkeeper.builder(connect[0])
                 .patience(millis(connect[1]))
@@ -123,7 +123,7 @@ public final class ChildMain {
         return future.get(Contract.LONG.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Begins to wait for a lock, in a claim of its own. */
+    /** Begins to wait for a lock, with its own claim. */
     private String acquire(String key, String name, Duration lease, Duration lockDelay) {
         LockOptions options = LockOptions.defaults().lease(lease).fair(true);
         if (!lockDelay.isZero()) {
@@ -181,8 +181,8 @@ public final class ChildMain {
     }
 
     /**
-     * Waits until an attempt that has begun to ask the store has its answer: others see a claim before the one who made it knows
-     * that it is queued, and whoever is paused in between for long has a step that failed.
+     * Waits until an attempt that has begun to ask the store has its answer: others see a claim before the client that made it knows
+     * that it is queued, and a client that is paused in between for long has a step that failed.
      */
     private static String queued(Thread attempt) throws InterruptedException {
         Contract.await("the claim is answered", () -> Arrays.stream(attempt.getStackTrace())
@@ -190,7 +190,7 @@ public final class ChildMain {
         return "queued";
     }
 
-    /** The reason of the loss once it is told, and how often it was. */
+    /** The reason of the loss once it is reported, and how often it was. */
     private static String loss(Attempt attempt) throws Exception {
         LeaseLost loss = await(attempt.loss);
         return loss.reason() + " " + attempt.told.get();

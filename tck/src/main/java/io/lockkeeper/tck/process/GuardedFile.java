@@ -8,7 +8,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A storage that several JVMs write to, and that refuses whoever comes with a token lower than one it has seen. */
+/** A storage that several JVMs write to, and that rejects tokens lower than one it has seen. */
 final class GuardedFile {
     private final Path path;
 

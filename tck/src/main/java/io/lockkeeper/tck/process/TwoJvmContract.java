@@ -3,18 +3,13 @@ package io.lockkeeper.tck.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
-import io.lockkeeper.LeaseLost;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
-import io.lockkeeper.tck.support.Contract;
 import io.lockkeeper.tck.support.Promise;
 import io.lockkeeper.tck.support.Rounds;
-import java.io.File;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,88 +18,20 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients in JVMs of their own, which are killed and paused at the worst moments (K1, H55, H56). */
-public abstract class TwoJvmContract extends Contract {
-    /** The patience of a claim that must not leave the queue by itself while a test lasts. */
-    private static final Duration FOR_EVER = Duration.ofMinutes(30);
-
+/** Clients in other JVMs, which end or are killed at the worst moments (H55). */
+public abstract class TwoJvmContract extends AbstractJvmContract {
     private static final int CROWD = 200;
     private static final int KILLED = 4;
-
-    private Lockkeeper here;
-
-    @BeforeEach
-    final void connect() {
-        assumeTrue(fixture().url().isPresent(), "NOT TESTED: no other JVM can reach this store");
-        assumeTrue(File.separatorChar == '/', "NOT TESTED: this system cannot pause a process");
-        here = keeper();
-    }
-
-    private ChildJvm start(boolean releaseOnShutdown) throws IOException {
-        return closing(new ChildJvm(fixture().url().orElseThrow(), FOR_EVER, releaseOnShutdown));
-    }
-
-    private ChildJvm child() throws IOException, InterruptedException {
-        return start(false).ready();
-    }
-
-    /** Pauses it, not in the middle of a step that would keep all others out. */
-    private void pause(ChildJvm child) throws IOException, InterruptedException {
-        child.pause();
-        while (!fixture().letsOthersIn()) {
-            child.resume();
-            child.pause();
-        }
-    }
-
-    /** The shortest lease that is kept alive here; a grant that is handed over begins with it. */
-    private Duration lease() {
-        Duration shortest = here.guarantees().shortestLease();
-        Duration least = Duration.ofSeconds(1);
-        return shortest.compareTo(least) < 0 ? least : shortest;
-    }
-
-    /** Waits in a claim of its own, on a connection of its own. */
-    private Future<Lease> queue(String name) {
-        Lockkeeper other = keeper();
-        return async(() -> other.lock(name, LockOptions.defaults().fair(true)).acquire());
-    }
-
-    /** Waits in the same way, and returns when the store has queued it as the nth, if it has a queue. */
-    private Future<Lease> queue(String name, int nth) throws InterruptedException {
-        Future<Lease> next = queue(name);
-        if (here.guarantees().has(Guarantee.FAIR)) {
-            awaitWaiters(here, name, nth);
-        }
-        return next;
-    }
-
-    /** Waits with an eye on the store, so that whatever ends there is noticed at once; it is never free. */
-    private void awaitTaken(String what, String name, BooleanSupplier condition) throws InterruptedException {
-        await(what, () -> {
-            assertThat(here.lock(name).tryAcquire()).isEmpty();
-            return condition.getAsBoolean();
-        });
-    }
-
-    private void assertHolder(String name, long token) {
-        assertThat(here.inspector().inspect(name).orElseThrow().holders())
-                .extracting(hold -> hold.token())
-                .containsExactly(token);
-    }
 
     // ---- A JVM that ends ----
 
     @Test
-    void whatAnotherJvmHoldsIsTakenHereAndFreeWhenItEndsInOrder() throws Exception {
+    void theHoldOfAnotherJvmExcludesThisOneUntilItExits() throws Exception {
         String name = name();
         ChildJvm child = child();
         child.acquire("a", name, LockOptions.defaults().lease());
@@ -117,7 +44,7 @@ public abstract class TwoJvmContract extends Contract {
     }
 
     @Test
-    void aJvmThatIsTerminatedReleasesWhatItHoldsIfItWasToldTo() throws Exception {
+    void aTerminatedJvmReleasesItsHoldsIfConfiguredTo() throws Exception {
         String name = name();
         ChildJvm child = start(true).ready();
         child.acquire("a", name, FOR_EVER);
@@ -138,7 +65,7 @@ public abstract class TwoJvmContract extends Contract {
     }
 
     @Test
-    void whatAKilledJvmHeldIsFreeWhenItsLeaseEnds() throws Exception {
+    void theHoldOfAKilledJvmIsFreeWhenItsLeaseEnds() throws Exception {
         String name = name();
         ChildJvm child = child();
         child.acquire("a", name, lease());
@@ -165,7 +92,7 @@ public abstract class TwoJvmContract extends Contract {
     }
 
     @Test
-    void aKilledWaiterDelaysThoseBehindItOnlyForSeconds() throws Exception {
+    void aKilledWaiterDelaysThoseAfterItOnlyForSeconds() throws Exception {
         String name = name();
         Lease holder = here.lock(name).acquire();
         ChildJvm child = child();
@@ -177,7 +104,7 @@ public abstract class TwoJvmContract extends Contract {
         awaitWaiters(here, name, 2);
         child.kill();
         assertThat(holder.release()).isTrue();
-        // Its place would have lasted for ever, so the store has tried it, and gone on.
+        // Its place would have lasted forever, so the store has tried it, and gone on.
         assertThat(get(next).token()).isGreaterThan(holder.token());
     }
 
@@ -254,153 +181,10 @@ public abstract class TwoJvmContract extends Contract {
         awaitWaiters(here, name, 0);
     }
 
-    // ---- A JVM that is paused ----
-
-    /** K1, H56: the lock cannot protect the storage from a paused holder; the token can. */
-    @Test
-    void aHolderPausedForLongerThanItsLeaseIsToldAndItsLateWriteRefused(@TempDir Path folder) throws Exception {
-        String name = name();
-        Path path = folder.resolve("guarded");
-        GuardedFile storage = new GuardedFile(path);
-        ChildJvm child = child();
-        child.acquire("a", name, lease());
-        long token = child.token("a");
-        assertThat(child.ask("write", "a", path.toString(), "1")).isEqualTo("written");
-        Future<Lease> next = queue(name, 1);
-
-        pause(child);
-        child.send("write", "a", path.toString(), "2"); // the first thing that it does when it wakes
-        child.send("state", "a");
-        Lease successor = get(next);
-        assertThat(successor.token()).isGreaterThan(token);
-        assertThat(storage.write(successor.token(), 3)).isTrue();
-        child.resume();
-
-        assertThat(child.answer()).isEqualTo("refused");
-        assertThat(child.answer()).isEqualTo("invalid");
-        assertThat(child.ask("loss", "a"))
-                .isIn(
-                        LeaseLost.Reason.EXPIRED + " 1",
-                        LeaseLost.Reason.SESSION_LOST + " 1",
-                        LeaseLost.Reason.STORE_UNREACHABLE + " 1"); // when it stood still in the middle of a renewal
-        assertThat(child.ask("release", "a")).isEqualTo("false");
-        assertThat(child.ask("loss", "a")).as("told once").endsWith(" 1");
-        assertThat(storage.value()).isEqualTo(3);
-        assertThat(successor.isValid()).isTrue();
-        assertHolder(name, successor.token());
-    }
-
-    @Test
-    void aHolderPausedForAMomentStillHolds() throws Exception {
-        String name = name();
-        ChildJvm child = child();
-        child.acquire("a", name, LockOptions.defaults().lease());
-        long token = child.token("a");
-        pause(child);
-        assertThat(here.lock(name).tryAcquire()).isEmpty();
-        child.resume();
-        assertThat(child.ask("state", "a")).isEqualTo("valid");
-        assertHolder(name, token);
-        assertThat(child.ask("release", "a")).isEqualTo("true");
-    }
-
-    @Test
-    void aWaiterPausedDuringItsGrantHoldsWhenItWakesAlone() throws Exception {
-        String name = name();
-        Lease holder = here.lock(name).acquire();
-        ChildJvm child = child();
-        child.acquire("a", name, LockOptions.defaults().lease());
-        awaitWaiters(here, name, 1);
-        pause(child);
-        assertThat(holder.release()).isTrue();
-        child.resume();
-        long token = child.token("a");
-        assertThat(token).isGreaterThan(holder.token());
-        assertThat(child.ask("state", "a")).isEqualTo("valid");
-        assertHolder(name, token);
-        assertThat(here.lock(name).tryAcquire()).isEmpty();
-    }
-
-    @Test
-    void aWaiterThatSleptThroughItsGrantQueuesAgain() throws Exception {
-        String name = name();
-        Lease holder = here.lock(name).acquire();
-        ChildJvm child = child();
-        child.acquire("a", name, lease());
-        awaitWaiters(here, name, 1);
-        assertThat(child.ask("queued", "a")).isEqualTo("queued");
-        Future<Lease> next = queue(name, 2);
-        pause(child);
-        assertThat(holder.release()).isTrue();
-        awaitTaken("the end of the child's grant", name, next::isDone);
-        Lease successor = get(next);
-        child.send("state", "a");
-        child.resume();
-        assertThat(child.answer()).isEqualTo("waiting");
-        awaitWaiters(here, name, 1);
-        assertThat(child.ask("state", "a")).isEqualTo("waiting");
-        assertThat(successor.isValid()).isTrue();
-        assertThat(successor.release()).isTrue();
-        assertThat(child.token("a")).isGreaterThan(successor.token());
-        assertThat(child.ask("state", "a")).isEqualTo("valid");
-    }
-
-    /** Wakes at about the moment when its first lease ends: whoever says that it holds must be alone. */
-    @Test
-    void aWaiterThatWakesWhenItsGrantEndsNeverBelievesToHoldWhatAnotherHas() throws Exception {
-        String name = name();
-        ChildJvm child = child();
-        long lease = lease().toNanos();
-        Rounds rounds = Rounds.of(3, 50);
-        for (int round = 0; rounds.goOnAfter(round); round++) {
-            String key = "a" + round;
-            Lease holder = here.lock(name).acquire();
-            child.acquire(key, name, lease());
-            awaitWaiters(here, name, 1);
-            Future<Lease> next = queue(name, 2);
-            pause(child);
-            long end = System.nanoTime() + ThreadLocalRandom.current().nextLong(lease / 2, lease + lease / 2);
-            assertThat(holder.release()).isTrue();
-            awaitTaken("a pause, or the next one's turn", name, () -> next.isDone() || System.nanoTime() >= end);
-            child.resume();
-            serveBoth(child, key, next, holder.token());
-        }
-    }
-
-    private void serveBoth(ChildJvm child, String key, Future<Lease> next, long lastToken) throws Exception {
-        boolean childServed = false;
-        boolean nextServed = false;
-        long last = lastToken;
-        long deadline = System.nanoTime() + LONG.toNanos();
-        while (!childServed || !nextServed) {
-            assertThat(System.nanoTime()).isLessThan(deadline);
-            Lease ours = next.isDone() && !nextServed ? next.get() : null;
-            boolean before = ours != null && ours.isValid();
-            boolean theirs = !childServed && child.ask("state", key).equals("valid");
-            boolean after = ours != null && ours.isValid();
-            assertThat(before && theirs && after).as("both hold").isFalse();
-            if (theirs) {
-                long token = child.token(key);
-                if (child.ask("release", key).equals("true")) {
-                    assertThat(token).isGreaterThan(last);
-                    last = token;
-                }
-                childServed = true;
-            } else if (!childServed && child.ask("state", key).equals("invalid")) {
-                childServed = true; // it held, for less than the time it took to ask
-            } else if (ours != null) {
-                assertThat(ours.token()).isGreaterThan(last);
-                last = ours.token();
-                assertThat(ours.release()).isTrue();
-                nextServed = true;
-            }
-        }
-    }
-
     // ---- Many at once ----
 
     @Test
-    void threeJvmsOfFourThreadsAreNeverInsideTogether(@TempDir Path folder) throws Exception {
+    void threeJvmsWithFourThreadsEachNeverHoldAtOnce(@TempDir Path folder) throws Exception {
         String name = name();
         Path path = folder.resolve("witness");
         Witness witness = new Witness(path);

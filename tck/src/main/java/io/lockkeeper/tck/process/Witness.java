@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Memory that several JVMs share, and that sees whether two are inside at the same time or whether a token does not rise.
- * It uses no lock of its own: the visits are counted with a plain read and a plain write, so that an overlap that the
+ * It uses no lock itself: the visits are counted with a plain read and a plain write, so that an overlap that the
  * owner's mark should miss still costs a count.
  */
 final class Witness {
@@ -33,7 +33,7 @@ final class Witness {
         }
     }
 
-    /** One visit by somebody who must be alone, and later than all with a lower token. */
+    /** One visit by a holder that must be the only one, and later than all with a lower token. */
     void visit(long visitor, long token) {
         if (!LONGS.compareAndSet(memory, OWNER, 0L, visitor)) {
             throw new AssertionError(visitor + " came in while " + get(OWNER) + " was inside");
@@ -44,7 +44,7 @@ final class Witness {
         }
         LONGS.setVolatile(memory, TOKEN, token);
         long visits = get(VISITS);
-        LockSupport.parkNanos(10_000); // a moment for somebody else to come in
+        LockSupport.parkNanos(10_000); // time for another to come in
         LONGS.setVolatile(memory, VISITS, visits + 1);
         if (!LONGS.compareAndSet(memory, OWNER, visitor, 0L)) {
             throw new AssertionError(get(OWNER) + " came in while " + visitor + " was inside");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Clients in JVMs of their own, which are killed and paused. */
+/** Clients in their own JVMs, which are killed and paused. */
 @NullMarked
 package io.lockkeeper.tck.process;
 

@@ -25,7 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Law 16: a break closes the name until the holder has acknowledged or its lease has ended. */
+/** Rule 16: a break closes the name until the holder has acknowledged or its lease has ended. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class BreakContract extends FaultContract {
     private static boolean breakHold(Lockkeeper breaker, Lease lease) {
@@ -37,7 +37,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void theHolderIsToldAndTheNameOpensWithoutItsDoing() throws Exception {
+    void theHolderIsNotifiedAndTheNameOpensWithoutItsAction() throws Exception {
         Lease lease = hold(keeper().lock(name(), keptSafely()));
         CompletableFuture<LeaseLost> loss = lossOf(lease);
         Lockkeeper breaker = keeper();
@@ -52,7 +52,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void aWaiterIsLetInWhenTheHolderHasAcknowledged() throws Exception {
+    void aWaiterAcquiresWhenTheHolderHasAcknowledged() throws Exception {
         Lease lease = hold(keeper().lock(name(), keptSafely()));
         Lockkeeper breaker = keeper();
         Future<Entry> waiting = queue(breaker.lock(name(), keptSafely()));
@@ -65,7 +65,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void whoListensHasTimeToStop() throws Exception {
+    void aHolderThatListensHasTimeToStop() throws Exception {
         Lease lease = hold(keeper().lock(name(), keptSafely()));
         CompletableFuture<LeaseLost> loss = lossOf(lease);
         Lockkeeper breaker = keeper();
@@ -116,7 +116,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void aHolderThatHasNotHeardOfItMayAcknowledgeByReleasing() throws Exception {
+    void aHolderThatWasNotNotifiedMayAcknowledgeByReleasing() throws Exception {
         FaultyStore store = faulty();
         store.loseSignals(true);
         Lease lease = hold(keeper(store).lock(name(), longLease()));
@@ -178,7 +178,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void whoWasBrokenAtOnceLearnsOfItByItsRenewal() throws Exception {
+    void aRenewalReportsABreakThatDidNotWait() throws Exception {
         FaultyStore store = faulty();
         store.loseSignals(true);
         Lease lease = hold(keeper(store).lock(name(), keptSafely()));
@@ -189,7 +189,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void whoWasBrokenAtOnceLearnsOfItByItsRelease() throws Exception {
+    void aReleaseReportsABreakThatDidNotWait() throws Exception {
         FaultyStore store = faulty();
         store.loseSignals(true);
         Lockkeeper keeper = keeper(store);
@@ -318,7 +318,7 @@ public abstract class BreakContract extends FaultContract {
     }
 
     @Test
-    void whoAskedForItIsInterruptedByABreak() throws Exception {
+    void aHolderThatAskedForAnInterruptIsInterruptedByABreak() throws Exception {
         DistributedLock lock = keeper().lock(name(), keptSafely());
         CompletableFuture<Lease> acquired = new CompletableFuture<>();
         Future<Boolean> working = async(() -> {

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Rule 1: conflicting holds of a name never overlap, and a name in use is used in one way. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class ExclusionContract extends StepContract {
-    /** Counts who is inside; wrong if ever too many are. */
+    /** Counts the holders; fails if there are ever too many. */
     private static final class Witness {
         private final int limit;
         private final AtomicInteger inside = new AtomicInteger();
@@ -87,7 +87,7 @@ public abstract class ExclusionContract extends StepContract {
     }
 
     @Test
-    void threadsOfOneClientAreNeverInsideTogetherByLockAndUnlock() throws Exception {
+    void threadsOfOneClientNeverHoldAtOnceByLockAndUnlock() throws Exception {
         Rounds rounds = Rounds.of(300, 5_000);
         AtomicInteger done = new AtomicInteger();
         Witness witness = new Witness(1);
@@ -268,9 +268,7 @@ public abstract class ExclusionContract extends StepContract {
         Lease before = a.acquire();
         for (int i = 0; i < 4; i++) {
             Lease next = (i % 2 == 0 ? b : a).acquire();
-            assertThat(before.isValid())
-                    .as("valid after the next one was let in")
-                    .isFalse();
+            assertThat(before.isValid()).as("valid after the next one acquired").isFalse();
             assertThat(before.release()).isFalse();
             before = next;
         }
@@ -353,7 +351,7 @@ public abstract class ExclusionContract extends StepContract {
     }
 
     @Test
-    void aConflictLeavesNothingBehindAndDisturbsNobody() throws Exception {
+    void aConflictLeavesNothingInTheStoreAndDisturbsNobody() throws Exception {
         needs(Mode.PERMITS);
         needsQueue();
         Lockkeeper a = keeper();

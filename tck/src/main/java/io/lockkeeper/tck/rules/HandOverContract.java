@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rule 7: a release lets exactly the next one in, and tells nobody else; a grant that nobody takes up ends soon. */
+/** Rule 7: a release admits exactly the next one, and notifies nobody else; a grant that nobody takes up ends soon. */
 public abstract class HandOverContract extends StepContract {
     @BeforeEach
     void handsOver() {
@@ -53,7 +53,7 @@ public abstract class HandOverContract extends StepContract {
             waiters.add(attempt(patient(store, VERY_PATIENT).lock(name(), veryLong())::acquire));
             awaitWaiters(name(), i + 1);
         }
-        // A waiter is in the queue before it has been told so: what it does until then is not counted.
+        // A waiter is in the queue before it learns of it: what it does until then is not counted.
         for (FaultyStore store : stores) {
             await("its claim was made", () -> store.count(StepKind.CLAIM) == 1);
         }
@@ -77,7 +77,7 @@ public abstract class HandOverContract extends StepContract {
     }
 
     @Test
-    void aReleaseTellsTheNextClientAndNoOther() throws Exception {
+    void aReleaseNotifiesOnlyTheNextClient() throws Exception {
         SpiClient holder = client();
         SpiClient next = client();
         SpiClient last = client();
@@ -86,7 +86,7 @@ public abstract class HandOverContract extends StepContract {
         last.queue(name(), exclusive());
         assertThat(holder.store().release(held)).isTrue();
         if (guarantees().has(Guarantee.PUSH)) {
-            await("the next one is told", () -> next.toldGranted().contains(second.id()));
+            await("the next one is signalled", () -> next.toldGranted().contains(second.id()));
         } else {
             next.awaitGrant(second);
         }
@@ -97,7 +97,7 @@ public abstract class HandOverContract extends StepContract {
     }
 
     @Test
-    void aReleaseLetsTheWholeGroupOfReadersInAndTellsNotTheWriterBehindThem() throws Exception {
+    void aReleaseAdmitsTheWholeGroupOfReadersAndDoesNotNotifyTheWriterAfterThem() throws Exception {
         needs(Mode.SHARED);
         SpiClient holder = client();
         SpiClient reader1 = client();

@@ -106,7 +106,7 @@ public abstract class IdempotenceContract extends StepContract {
         mine.lock();
         Attempt waiter = attempt(other::acquire);
         awaitWaiters(name(), 1);
-        faulty.loseReply(StepKind.RELEASE); // the first one has let the other in
+        faulty.loseReply(StepKind.RELEASE); // the first one has admitted the other
         mine.unlock();
         assertThat(faulty.count(StepKind.RELEASE)).isGreaterThanOrEqualTo(2);
         Lease theirs = waiter.get().orElseThrow();

@@ -22,13 +22,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rule 4, at the instant of a grant: who gives up then has it or gives it back; nothing is granted and then forgotten. */
+/** Rule 4, at the instant of a grant: a client that gives up then has the hold or releases it; nothing is granted and then forgotten. */
 public abstract class InstantOfGrantContract extends StepContract {
     private static final Duration SHORT = Duration.ofMillis(60);
 
     @Test
     @DisplayName("H20: interrupted at the instant of the grant: returned or released, never leaked")
-    void whoIsInterruptedAtTheInstantOfTheGrantHasItOrGivesItBack() throws Exception {
+    void anInterruptAtTheInstantOfTheGrantLosesNoHold() throws Exception {
         FaultyStore faulty = faulty();
         DistributedLock lock = keeper(faulty).lock(name(), veryLong());
         Gate gate = faulty.pauseAfter(StepKind.CLAIM);
@@ -46,7 +46,7 @@ public abstract class InstantOfGrantContract extends StepContract {
     }
 
     @Test
-    void whoTimesOutAtTheInstantOfTheGrantHasItOrGivesItBack() throws Exception {
+    void aTimeoutAtTheInstantOfTheGrantLosesNoHold() throws Exception {
         FaultyStore faulty = faulty();
         DistributedLock lock = keeper(faulty).lock(name(), veryLong());
         Gate gate = faulty.pauseAfter(StepKind.CLAIM);
@@ -60,7 +60,7 @@ public abstract class InstantOfGrantContract extends StepContract {
     }
 
     @Test
-    void aFutureThatIsCancelledAtTheInstantOfTheGrantGivesItBack() throws Exception {
+    void aCancellationAtTheInstantOfTheGrantReleasesIt() throws Exception {
         FaultyStore faulty = faulty();
         Gate gate = faulty.pauseAfter(StepKind.CLAIM);
         CompletableFuture<Lease> future =
@@ -74,7 +74,7 @@ public abstract class InstantOfGrantContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Waiting.GivesUp.class)
-    void whoGivesUpWhileTheNewsOfItsGrantIsOnItsWayGivesItBack(Waiting.GivesUp how) throws Exception {
+    void aWaiterThatGivesUpWhileItsGrantSignalIsOnItsWayReleasesTheGrant(Waiting.GivesUp how) throws Exception {
         needsQueue();
         FaultyStore faulty = faulty();
         DistributedLock lock = patient(faulty, VERY_PATIENT).lock(name(), veryLong());
@@ -94,8 +94,8 @@ public abstract class InstantOfGrantContract extends StepContract {
     @EnumSource(
             value = Waiting.GivesUp.class,
             names = {"IS_INTERRUPTED", "IS_CANCELLED"})
-    @DisplayName("H20: a grant and a cancellation that race leave nothing behind, round by round")
-    void aGrantAndAGivingUpThatRaceLeaveNothingBehind(Waiting.GivesUp how) throws Exception {
+    @DisplayName("H20: a grant that races with a cancellation leaves nothing, in any round")
+    void aGrantThatRacesWithACancellationLeavesNothing(Waiting.GivesUp how) throws Exception {
         Rounds rounds = Rounds.of(60, 2_000);
         DistributedLock mine = keeper().lock(name(), veryLong());
         DistributedLock other = keeper().lock(name(), veryLong());
@@ -124,7 +124,7 @@ public abstract class InstantOfGrantContract extends StepContract {
     }
 
     @Test
-    void aGrantAndATimeoutThatRaceLeaveNothingBehind() throws Exception {
+    void aGrantThatRacesWithATimeoutLeavesNothing() throws Exception {
         Rounds rounds = Rounds.of(60, 2_000);
         DistributedLock mine = keeper().lock(name(), veryLong());
         DistributedLock other = keeper().lock(name(), veryLong());

@@ -7,18 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lockkeeper.DistributedLock;
 import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
-import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.tck.support.FaultContract;
-import io.lockkeeper.tck.support.Promise;
 import io.lockkeeper.tck.support.Rounds;
-import io.lockkeeper.tck.support.Waiting;
 import io.lockkeeper.testkit.FaultyStore;
 import io.lockkeeper.testkit.Gate;
 import io.lockkeeper.testkit.StepKind;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
@@ -29,134 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Law 13: interrupts and timeouts are honoured while waiting; flags are kept as {@code java.util.concurrent} does. */
+/** Rule 13: interrupts and timeouts are honoured while waiting; flags are kept as {@code java.util.concurrent} does. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class InterruptContract extends FaultContract {
-    /** All that waits and can be interrupted; {@code in} and what it waits for. */
-    enum Wait {
-        ACQUIRE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.lock(name).acquire();
-            }
-        },
-        TRY_ACQUIRE_FOR_A_WHILE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.lock(name).tryAcquire(LONG);
-            }
-        },
-        LOCK_INTERRUPTIBLY {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.lock(name).lockInterruptibly();
-            }
-        },
-        TRY_LOCK_FOR_A_WHILE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                boolean unused = keeper.lock(name).tryLock(30, TimeUnit.SECONDS);
-            }
-        },
-        TRY_CALL {
-            @Override
-            void in(Lockkeeper keeper, String name) throws Exception {
-                keeper.lock(name).tryCall(LONG, lease -> "done");
-            }
-        },
-        FIXED_LEASE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.lock(name, LockOptions.defaults().fixedLease(Duration.ofMinutes(1)))
-                        .acquire();
-            }
-        },
-        SEMAPHORE_ACQUIRE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.semaphore(name, 1).acquire();
-            }
-        },
-        SEMAPHORE_TRY_ACQUIRE_FOR_A_WHILE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.semaphore(name, 1).tryAcquire(1, LONG);
-            }
-        },
-        LATCH_AWAIT {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.latch(name).await();
-            }
-        },
-        LATCH_AWAIT_FOR_A_WHILE {
-            @Override
-            void in(Lockkeeper keeper, String name) throws InterruptedException {
-                keeper.latch(name).await(LONG);
-            }
-        };
-
-        abstract void in(Lockkeeper keeper, String name) throws Exception;
-
-        boolean isLatch() {
-            return name().startsWith("LATCH");
-        }
-
-        boolean isSemaphore() {
-            return name().startsWith("SEMAPHORE");
-        }
-
-        void assumeOffered(Lockkeeper keeper, String name) {
-            Guarantee needed = isLatch() ? Guarantee.LATCH : isSemaphore() ? Guarantee.PERMITS : Guarantee.FENCED;
-            if (needed != Guarantee.FENCED && !keeper.guarantees().has(needed)) {
-                assertThatThrownBy(() -> in(keeper, name)).isInstanceOf(UnsupportedOperationException.class);
-                Promise.needed(keeper.guarantees(), needed);
-            }
-        }
-    }
-
-    /** A thread of its own, so that no interrupt meant for it hits another. */
-    private static final class Waiting {
-        final CompletableFuture<Boolean> flagAfter = new CompletableFuture<>();
-        final CompletableFuture<Optional<Throwable>> failure = new CompletableFuture<>();
-        final Thread thread;
-
-        Waiting(ThrowingRunnable task) {
-            thread = new Thread(() -> {
-                Throwable thrown = null;
-                try {
-                    task.run();
-                } catch (Throwable e) {
-                    thrown = e;
-                }
-                flagAfter.complete(Thread.currentThread().isInterrupted());
-                failure.complete(Optional.ofNullable(thrown));
-            });
-            thread.setDaemon(true);
-            thread.start();
-        }
-
-        void awaitParked() throws InterruptedException {
-            await(
-                    "it waits",
-                    () -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
-        }
-
-        void assertInterrupted() throws Exception {
-            assertThat(get(failure)).get().isInstanceOf(InterruptedException.class);
-            assertThat(get(flagAfter)).as("the flag is cleared").isFalse();
-        }
-
-        void assertDoneWithFlag(boolean flag) throws Exception {
-            assertThat(get(failure)).isEmpty();
-            assertThat(get(flagAfter)).as("the flag").isEqualTo(flag);
-        }
-    }
-
-    private interface ThrowingRunnable {
-        void run() throws Exception;
-    }
-
     @AfterEach
     void noFlagIsLeft() {
         assertThat(Thread.interrupted()).as("an interrupt was left to others").isFalse();
@@ -166,7 +37,7 @@ public abstract class InterruptContract extends FaultContract {
 
     @ParameterizedTest
     @EnumSource
-    void anInterruptBeforeTheWaitEndsItBeforeAnythingIsSent(Wait wait) { // H19
+    void anInterruptBeforeTheWaitEndsItBeforeAnythingIsSent(InterruptibleWait wait) { // H19
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         wait.assumeOffered(keeper, name());
@@ -181,7 +52,7 @@ public abstract class InterruptContract extends FaultContract {
 
     @ParameterizedTest
     @EnumSource
-    void anInterruptWhileWaitingEndsTheWaitAndLeavesNothing(Wait wait) throws Exception { // H19
+    void anInterruptWhileWaitingEndsTheWaitAndLeavesNothing(InterruptibleWait wait) throws Exception { // H19
         Lockkeeper holder = keeper();
         wait.assumeOffered(holder, name());
         FaultyStore store = faulty();
@@ -194,7 +65,7 @@ public abstract class InterruptContract extends FaultContract {
         } else {
             held = hold(holder.lock(name(), longLease()));
         }
-        Waiting waiting = new Waiting(() -> wait.in(keeper, name()));
+        WaitingThread waiting = new WaitingThread(() -> wait.in(keeper, name()));
         if (wait.isLatch()) {
             await("it looks", () -> store.count(StepKind.LATCH) > 0);
             waiting.awaitParked();
@@ -207,7 +78,7 @@ public abstract class InterruptContract extends FaultContract {
     }
 
     /** Waits until its claim is in the queue; where there is none, until it waits to come again. */
-    private void awaitWaiting(Lockkeeper holder, Waiting waiting) throws InterruptedException {
+    private void awaitWaiting(Lockkeeper holder, WaitingThread waiting) throws InterruptedException {
         if (holder.guarantees().has(Guarantee.FAIR)) {
             awaitWaiters(holder, name(), 1);
         } else {
@@ -232,10 +103,13 @@ public abstract class InterruptContract extends FaultContract {
         Lockkeeper holder = keeper();
         Lease held = hold(holder.lock(name(), longLease()));
         Lockkeeper keeper = keeper();
-        Waiting first = new Waiting(() -> keeper.lock(name()).acquire().release());
+        WaitingThread first =
+                new WaitingThread(() -> keeper.lock(name()).acquire().release());
         awaitWaiting(holder, first);
-        Waiting second = new Waiting(() -> keeper.lock(name()).acquire().release());
-        Waiting third = new Waiting(() -> keeper.lock(name()).acquire().release());
+        WaitingThread second =
+                new WaitingThread(() -> keeper.lock(name()).acquire().release());
+        WaitingThread third =
+                new WaitingThread(() -> keeper.lock(name()).acquire().release());
         second.awaitParked();
         third.awaitParked();
         first.thread.interrupt(); // the one whose claim it was
@@ -255,7 +129,7 @@ public abstract class InterruptContract extends FaultContract {
         for (int i = 0; rounds.goOnAfter(i); i++) {
             Lease held = hold(holder.lock(name(), longLease()));
             CompletableFuture<Lease> got = new CompletableFuture<>();
-            Waiting waiting = new Waiting(
+            WaitingThread waiting = new WaitingThread(
                     () -> got.complete(keeper.lock(name(), longLease()).acquire()));
             awaitWaiting(holder, waiting);
             CyclicBarrier together = new CyclicBarrier(2);
@@ -281,8 +155,8 @@ public abstract class InterruptContract extends FaultContract {
         Lockkeeper keeper = keeper(store);
         Gate gate = pauseBefore(store, StepKind.CLAIM);
         CompletableFuture<Lease> got = new CompletableFuture<>();
-        Waiting waiting =
-                new Waiting(() -> got.complete(keeper.lock(name(), longLease()).acquire()));
+        WaitingThread waiting = new WaitingThread(
+                () -> got.complete(keeper.lock(name(), longLease()).acquire()));
         awaitArrival(gate);
         waiting.thread.interrupt();
         gate.open();
@@ -304,7 +178,7 @@ public abstract class InterruptContract extends FaultContract {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store, b -> b.operationTimeout(Duration.ofMillis(300)));
         store.down();
-        Waiting waiting = new Waiting(() -> keeper.lock(name()).acquire());
+        WaitingThread waiting = new WaitingThread(() -> keeper.lock(name()).acquire());
         await("the store is asked in vain", () -> store.count() > 1);
         waiting.thread.interrupt();
         Throwable failure = get(waiting.failure).orElseThrow();
@@ -319,12 +193,12 @@ public abstract class InterruptContract extends FaultContract {
     // ---- What cannot ----
 
     @Test
-    void lockGoesOnWaitingAndKeepsTheFlag() throws Exception { // H19
+    void lockKeepsWaitingAndKeepsTheInterruptFlag() throws Exception { // H19
         Lockkeeper holder = keeper();
         Lease held = hold(holder.lock(name(), longLease()));
         Lockkeeper keeper = keeper();
         DistributedLock lock = keeper.lock(name());
-        Waiting waiting = new Waiting(() -> {
+        WaitingThread waiting = new WaitingThread(() -> {
             Thread.currentThread().interrupt();
             lock.lock();
             lock.unlock();
@@ -346,7 +220,7 @@ public abstract class InterruptContract extends FaultContract {
     void oneAttemptIgnoresTheFlagAndKeepsIt() throws Exception {
         Lockkeeper keeper = keeper();
         DistributedLock lock = keeper.lock(name());
-        new Waiting(() -> {
+        new WaitingThread(() -> {
                     Thread.currentThread().interrupt();
                     assertThat(lock.tryLock()).isTrue();
                     lock.unlock();
@@ -360,7 +234,7 @@ public abstract class InterruptContract extends FaultContract {
     @Test
     void reentryOfAnInterruptedThreadIsAsInJavaUtilConcurrent() throws Exception {
         DistributedLock lock = keeper().lock(name());
-        new Waiting(() -> {
+        new WaitingThread(() -> {
                     lock.lock();
                     Thread.currentThread().interrupt();
                     assertThatThrownBy(lock::lockInterruptibly).isInstanceOf(InterruptedException.class);
@@ -379,7 +253,7 @@ public abstract class InterruptContract extends FaultContract {
         Lockkeeper keeper = keeper(store, b -> b.operationTimeout(LONG));
         DistributedLock lock = keeper.lock(name(), longLease());
         DistributedLock others = keeper().lock(name());
-        new Waiting(() -> {
+        new WaitingThread(() -> {
                     lock.lock();
                     Thread.currentThread().interrupt();
                     store.fail(StepKind.RELEASE); // also when it has to be repeated
@@ -387,7 +261,7 @@ public abstract class InterruptContract extends FaultContract {
                 })
                 .assertDoneWithFlag(true);
         assertThat(isFree(others)).isTrue();
-        new Waiting(() -> {
+        new WaitingThread(() -> {
                     Lease lease = lock.acquire();
                     Thread.currentThread().interrupt();
                     store.loseReply(StepKind.RELEASE);
@@ -395,7 +269,7 @@ public abstract class InterruptContract extends FaultContract {
                 })
                 .assertDoneWithFlag(true);
         assertThat(isFree(others)).isTrue();
-        new Waiting(() -> {
+        new WaitingThread(() -> {
                     try (Lease lease = lock.acquire()) {
                         assertThat(lease.isValid()).isTrue();
                         Thread.currentThread().interrupt();
@@ -410,7 +284,7 @@ public abstract class InterruptContract extends FaultContract {
         FaultyStore store = faulty();
         DistributedLock lock = keeper(store).lock(name(), longLease());
         Gate gate = pauseBefore(store, StepKind.RELEASE);
-        Waiting waiting = new Waiting(() -> {
+        WaitingThread waiting = new WaitingThread(() -> {
             lock.lock();
             lock.unlock();
         });
@@ -445,7 +319,7 @@ public abstract class InterruptContract extends FaultContract {
     @Test
     void aWaitForALatchEndsAtItsTime() throws Exception {
         Lockkeeper keeper = keeper();
-        Wait.LATCH_AWAIT.assumeOffered(keeper, name());
+        InterruptibleWait.LATCH_AWAIT.assumeOffered(keeper, name());
         assertThat(keeper.latch(name()).trySetCount(1)).isTrue();
         Duration wait = Duration.ofMillis(150);
         long start = System.nanoTime();

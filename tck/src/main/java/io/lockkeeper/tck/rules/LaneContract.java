@@ -25,7 +25,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Law 14: lanes are independent. A dead one neither delays nor loses holds on the healthy ones. */
+/** Rule 14: lanes are independent. A dead one neither delays nor loses holds on the healthy ones. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class LaneContract extends FaultContract {
     private static final Duration TIMEOUT = Duration.ofMillis(500);
@@ -79,7 +79,7 @@ public abstract class LaneContract extends FaultContract {
     }
 
     @Test
-    void aDeadLaneIsAnErrorForItsNamesAlone() throws Exception {
+    void aDeadLaneIsAnErrorForItsNamesOnly() throws Exception {
         sick.down();
         assertThatThrownBy(() -> keeper.lock(sickName("")).tryAcquire()).isInstanceOf(StoreUnavailableException.class);
         assertThat(isFree(keeper.lock(name()))).isTrue();
@@ -136,7 +136,7 @@ public abstract class LaneContract extends FaultContract {
     }
 
     @Test
-    void oneRenewalNamesWhatIsInItsLaneAlone() throws Exception {
+    void aRenewalContainsOnlyHoldsOfItsLane() throws Exception {
         List<String> bySick = new CopyOnWriteArrayList<>();
         List<String> byHealthy = new CopyOnWriteArrayList<>();
         sick.observe((kind, argument) -> noteNames(argument, bySick));

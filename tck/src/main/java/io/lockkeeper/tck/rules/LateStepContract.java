@@ -43,7 +43,7 @@ public abstract class LateStepContract extends StepContract {
     }
 
     @Test
-    void aClaimThatComesForTheFirstTimeAfterItsDeadlineIsRefused() throws Exception {
+    void aClaimThatFirstArrivesAfterItsDeadlineIsRefused() throws Exception {
         SpiClient client = client();
         StoreTime now = client.time(name());
         Claim late = client.newClaim(name(), exclusive(), now);
@@ -65,7 +65,7 @@ public abstract class LateStepContract extends StepContract {
         Answer first = client.store().claim(held);
         Answer second = client.store().claim(queued);
         await("the deadline passes", () -> client.time(name()).micros() > soon.micros() + 2_000);
-        if (first instanceof Answer.Granted && second instanceof Answer.Queued) { // else we were too slow
+        if (first instanceof Answer.Granted && second instanceof Answer.Queued) { // otherwise we were too slow
             assertThat(client.store().claim(held.asStray())).isInstanceOf(Answer.Granted.class);
             assertThat(client.store().claim(queued.asStray())).isInstanceOf(Answer.Queued.class);
         }
@@ -112,7 +112,7 @@ public abstract class LateStepContract extends StepContract {
     }
 
     @Test
-    void noIdIsQueuedAgainWhenItsClientWasPutOut() throws Exception {
+    void noIdIsQueuedAgainWhenItsClientWasSkipped() throws Exception {
         needsQueue();
         SpiClient a = client();
         SpiClient b = client();

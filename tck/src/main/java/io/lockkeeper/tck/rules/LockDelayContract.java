@@ -20,7 +20,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Law 12: lock-delay holds after expiry and session death of a confirmed hold, never after a release. */
+/** Rule 12: lock-delay holds after expiry and session death of a confirmed hold, never after a release. */
 public abstract class LockDelayContract extends FaultContract {
     private static final Duration DELAY = Duration.ofSeconds(1);
 
@@ -48,7 +48,7 @@ public abstract class LockDelayContract extends FaultContract {
     }
 
     @Test
-    void aWaiterIsLetInAfterTheDelay() throws Exception {
+    void aWaiterAcquiresAfterTheDelay() throws Exception {
         FaultyStore store = faulty();
         long sent = System.nanoTime();
         Lease lease = hold(keeper(store).lock(name(), kept().lockDelay(DELAY)));
@@ -60,7 +60,7 @@ public abstract class LockDelayContract extends FaultContract {
     }
 
     @Test
-    void theDelayIsThatOfTheHolderAndNotOfWhoComes() throws Exception {
+    void theDelayIsThatOfTheHolderAndNotOfTheNextClient() throws Exception {
         hold(keeper().lock(name(), fixed(200)));
         Lease other = get(enter(keeper().lock(name(), longLease().lockDelay(FOR_EVER))))
                 .lease();
@@ -68,7 +68,7 @@ public abstract class LockDelayContract extends FaultContract {
     }
 
     @Test
-    void whileTheNameIsClosedNobodyGetsInAndItIsShown() throws Exception {
+    void aClosedNameCannotBeAcquiredAndIsShownAsClosed() throws Exception {
         LockOptions options = fixed(200).lockDelay(FOR_EVER);
         Lockkeeper keeper = keeper();
         Inspector inspector = keeper.inspector();

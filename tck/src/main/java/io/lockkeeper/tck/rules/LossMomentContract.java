@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * H90: a release at the very moment of loss. Whoever was told of a loss, by an action, a listener or an exception, is never told
+ * H90: a release at the very moment of loss. Once a loss was reported, by an action, a listener or an exception, no call reports
  * that the hold was released, in whatever style.
  */
 @SuppressWarnings("LockNotBeforeTry")
@@ -91,7 +91,7 @@ public abstract class LossMomentContract extends HandleContract {
             done = false;
         }
         if (done) {
-            assertThat(toldBefore).as("released after it was told of the loss").isFalse();
+            assertThat(toldBefore).as("released after its loss was reported").isFalse();
             released.add(key(lease.name(), lease.token()));
         } else {
             assertThatExceptionOfType(LeaseLostException.class).isThrownBy(lease::ensureValid);
@@ -105,11 +105,11 @@ public abstract class LossMomentContract extends HandleContract {
         last.onLost(loss -> told.add(key(loss.name(), loss.token())));
         lose(last, other);
         await(
-                "all is told",
+                "everything is reported",
                 () -> told.contains(key(last.name(), last.token())) && heard.contains(key(last.name(), last.token())));
         assertThat(released).as("released, and lost").doesNotContainAnyElementsOf(told);
         assertThat(released).as("released, and heard to be lost").doesNotContainAnyElementsOf(heard);
-        assertThat(heard).as("lost, as told to the listener and to actions").containsAll(told);
+        assertThat(heard).as("lost, as reported to the listener and to actions").containsAll(told);
     }
 
     private Lease begin(How how, DistributedLock lock) throws InterruptedException {
@@ -124,7 +124,7 @@ public abstract class LossMomentContract extends HandleContract {
     }
 
     @Test
-    void atTheEndOfALeaseEitherIsTold() throws Exception {
+    void aReleaseAtTheEndOfALeaseIsEitherReleasedOrLost() throws Exception {
         LockOptions options = LockOptions.defaults().fixedLease(longer(Duration.ofMillis(100), keeper));
         Rounds rounds = Rounds.between(1, Tier.pick(10, 200));
         List<Future<Boolean>> workers = new ArrayList<>();
@@ -152,7 +152,7 @@ public abstract class LossMomentContract extends HandleContract {
     }
 
     @Test
-    void atABreakEitherIsTold() throws Exception {
+    void aReleaseDuringABreakIsEitherReleasedOrLost() throws Exception {
         Rounds rounds = Rounds.between(10, Tier.pick(60, 3_000));
         LockOptions options = LockOptions.defaults().lease(longer(Duration.ofMillis(2_500), keeper));
         List<Future<Boolean>> workers = new ArrayList<>();

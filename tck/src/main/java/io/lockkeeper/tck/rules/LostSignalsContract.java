@@ -39,7 +39,7 @@ public abstract class LostSignalsContract extends StepContract {
     private static final Duration IMPATIENT = Duration.ofMillis(900);
 
     @BeforeEach
-    void waitersAreTold() {
+    void waitersAreSignalled() {
         needsQueue();
     }
 
@@ -51,10 +51,10 @@ public abstract class LostSignalsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void whoIsToldNothingWakesWhenTheHoldersLeaseEnds(Mode mode) throws Exception {
+    void aWaiterWithoutSignalsWakesWhenTheHoldersLeaseEnds(Mode mode) throws Exception {
         needs(mode);
         Lease holder = Way.of(keeper(), name(), mode, fixed(400)).occupy();
-        // So patient that it is the holder's end and nothing else that wakes it.
+        // With this patience it is the holder's end and nothing else that wakes it.
         Way way = Way.of(patient(deaf(), VERY_PATIENT), name(), mode, veryLong());
         Lease lease = attempt(way::acquire).get().orElseThrow();
         assertThat(holder.isValid()).isFalse();
@@ -62,7 +62,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void whoIsToldNothingWakesWhenTheLeaseOfAVanishedHolderEnds() throws Exception {
+    void aWaiterWithoutSignalsWakesWhenTheLeaseOfAVanishedHolderEnds() throws Exception {
         FaultyStore cutOff = faulty();
         Lease holder = keeper(cutOff)
                 .lock(name(), LockOptions.defaults().lease(millis(1_000)))
@@ -77,7 +77,7 @@ public abstract class LostSignalsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void whoIsToldNothingLooksAgainAtASlowInterval(Mode mode) throws Exception {
+    void aWaiterWithoutSignalsLooksAgainAtASlowInterval(Mode mode) throws Exception {
         needs(mode);
         Lease holder = Way.of(keeper(), name(), mode, veryLong()).occupy();
         Way way = Way.of(patient(deaf(), IMPATIENT), name(), mode, veryLong());
@@ -89,7 +89,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void whoIsToldNothingLooksAgainWhenSignalsMayHaveBeenLost() throws Exception {
+    void aWaiterLooksAgainWhenSignalsMayHaveBeenLost() throws Exception {
         FaultyStore deaf = deaf();
         Lease holder = keeper().lock(name(), veryLong()).acquire();
         Attempt waiter = attempt(patient(deaf, VERY_PATIENT).lock(name(), veryLong())::acquire);
@@ -102,7 +102,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void whoHasSleptThroughItsGrantClaimsAnew() throws Exception {
+    void aWaiterThatMissedItsGrantClaimsAgain() throws Exception {
         FaultyStore deaf = deaf();
         Lease holder = keeper().lock(name(), veryLong()).acquire();
         LockOptions oneSecond = LockOptions.defaults().lease(millis(1_000));
@@ -123,7 +123,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void aCrowdThatIsToldNothingIsServedOneAfterTheOther() throws Exception {
+    void aCrowdWithoutSignalsIsServedOneAfterTheOther() throws Exception {
         LockOptions fair = veryLong().fair(true);
         Lease holder = keeper().lock(name(), fair).acquire();
         AtomicInteger inside = new AtomicInteger();
@@ -160,12 +160,12 @@ public abstract class LostSignalsContract extends StepContract {
                 .isTrue();
         Lease next = keeper().lock(name(), veryLong()).acquire();
         assertThat(holder.isValid()).isFalse();
-        await("the loss is told", () -> loss.get() != null);
+        await("the loss is reported", () -> loss.get() != null);
         assertThat(next.release()).isTrue();
     }
 
     @Test
-    void whoAwaitsALatchAndIsToldNothingLooksAgain() throws Exception {
+    void aLatchWaiterWithoutSignalsLooksAgain() throws Exception {
         Promise.needed(guarantees(), Guarantee.LATCH);
         FaultyStore deaf = deaf();
         DistributedLatch theirs = keeper().latch(name());
@@ -186,7 +186,7 @@ public abstract class LostSignalsContract extends StepContract {
     // ---- Late signals ----
 
     @Test
-    void aSignalThatComesBeforeTheAnswerOfTheClaimIsNotLost() throws Exception {
+    void aSignalBeforeTheAnswerOfTheClaimIsNotLost() throws Exception {
         FaultyStore faulty = faulty();
         DistributedLock lock = patient(faulty, VERY_PATIENT).lock(name(), veryLong());
         Lease holder = keeper().lock(name(), veryLong()).acquire();
@@ -201,7 +201,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void aSignalThatComesAfterTheGrantHasEndedGivesNothing() throws Exception {
+    void aSignalAfterTheEndOfTheGrantGivesNothing() throws Exception {
         FaultyStore faulty = faulty();
         LockOptions oneSecond = LockOptions.defaults().lease(millis(1_000));
         Lease holder = keeper().lock(name(), veryLong()).acquire();
@@ -215,7 +215,7 @@ public abstract class LostSignalsContract extends StepContract {
         Lease other = attempt(keeper().lock(name(), veryLong())::acquire).get().orElseThrow();
         faulty.calm(); // and delivers signals of a grant that has long been another's
         awaitWaiters(name(), 1);
-        assertThat(waiter.isDone()).as("let in by old news").isFalse();
+        assertThat(waiter.isDone()).as("granted by an old signal").isFalse();
         assertThat(holders(name())).containsExactly(other.token());
         assertThat(other.release()).isTrue();
         Lease lease = waiter.get().orElseThrow();
@@ -224,7 +224,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void aSignalThatComesLateGivesALeaseThatIsShorterByThat() throws Exception {
+    void aLateSignalGivesALeaseThatIsShorterByTheDelay() throws Exception {
         FaultyStore faulty = faulty();
         Lease holder = keeper().lock(name(), veryLong()).acquire();
         Attempt waiter = attempt(patient(faulty, VERY_PATIENT).lock(name(), veryLong())::acquire);
@@ -253,7 +253,7 @@ public abstract class LostSignalsContract extends StepContract {
     }
 
     @Test
-    void signalsOfALockThatIsGivenBackMeanwhileDisturbNobody() throws Exception {
+    void signalsOfALockThatWasReleasedMeanwhileDisturbNobody() throws Exception {
         FaultyStore faulty = faulty();
         Lockkeeper mine = patient(faulty, VERY_PATIENT);
         Lease holder = keeper().lock(name(), veryLong()).acquire();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rule 4: who no longer waits is given nothing, whatever is still on its way. */
+/** Rule 4: a client that no longer waits is granted nothing, whatever is still on its way. */
 public abstract class NoGhostsContract extends StepContract {
     private static final Duration SHORT = Duration.ofMillis(60);
 
@@ -35,8 +35,8 @@ public abstract class NoGhostsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    @DisplayName("H19, H42: who times out leaves the queue and is given nothing later")
-    void whoTimesOutLeavesTheQueue(Mode mode) throws Exception {
+    @DisplayName("H19, H42: a waiter that times out leaves the queue and is granted nothing later")
+    void aWaiterThatTimesOutLeavesTheQueue(Mode mode) throws Exception {
         needs(mode);
         Lease holder = Way.of(keeper(), name(), mode, veryLong()).occupy();
         Way way = Way.of(keeper(), name(), mode, veryLong());
@@ -48,8 +48,8 @@ public abstract class NoGhostsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    @DisplayName("H19: who is interrupted leaves the queue and is given nothing later")
-    void whoIsInterruptedLeavesTheQueue(Mode mode) throws Exception {
+    @DisplayName("H19: an interrupted waiter leaves the queue and is granted nothing later")
+    void anInterruptedWaiterLeavesTheQueue(Mode mode) throws Exception {
         needs(mode);
         needsQueue();
         Lease holder = Way.of(keeper(), name(), mode, veryLong()).occupy();
@@ -92,7 +92,7 @@ public abstract class NoGhostsContract extends StepContract {
     }
 
     @Test
-    void whoLeavesTheQueueLetsThoseBehindHimIn() throws Exception {
+    void aWaiterThatLeavesTheQueueAdmitsThoseAfterIt() throws Exception {
         needs(Mode.SHARED);
         needsQueue();
         Lease reader = keeper().readWriteLock(name(), veryLong()).readLock().acquire();
@@ -112,7 +112,7 @@ public abstract class NoGhostsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Waiting.GivesUp.class)
-    void whoGivesUpDoesNotTakeTheOtherWaitersOfItsProcessAlong(Waiting.GivesUp how) throws Exception {
+    void aWaiterThatGivesUpLeavesTheOtherWaitersOfItsProcessQueued(Waiting.GivesUp how) throws Exception {
         needsQueue();
         DistributedLock lock = keeper().lock(name(), veryLong());
         Lease holder = keeper().lock(name(), veryLong()).acquire();
@@ -147,7 +147,7 @@ public abstract class NoGhostsContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Waiting.GivesUp.class)
-    void aCopyOfAClaimThatComesAfterItsWaiterGaveUpIsRefused(Waiting.GivesUp how) throws Exception {
+    void aCopyOfAClaimThatArrivesAfterItsWaiterGaveUpIsRefused(Waiting.GivesUp how) throws Exception {
         needsQueue();
         FaultyStore faulty = faulty();
         DistributedLock lock = keeper(faulty).lock(name(), veryLong());
@@ -163,7 +163,7 @@ public abstract class NoGhostsContract extends StepContract {
     }
 
     @Test
-    void aCopyOfAClaimThatComesWhileItsWaiterStillWaitsChangesNothing() throws Exception {
+    void aCopyOfAClaimThatArrivesWhileItsWaiterWaitsChangesNothing() throws Exception {
         needsQueue();
         FaultyStore faulty = faulty();
         DistributedLock lock = keeper(faulty).lock(name(), veryLong());
@@ -214,14 +214,16 @@ public abstract class NoGhostsContract extends StepContract {
     }
 
     @Test
-    void aClaimThatWasNeverAnsweredIsRefusedWhenItComesAfterItsWithdrawal() throws Exception {
+    void anUnansweredClaimThatArrivesAfterItsWithdrawalIsRefused() throws Exception {
         FaultyStore faulty = faulty();
         DistributedLock lock = cutOffAtTheSecondClaim(faulty).lock(name(), veryLong());
         LateStep late = faulty.sendLate(StepKind.CLAIM);
         assertThatThrownBy(lock::acquire).isInstanceOf(StoreUnavailableException.class);
         Gate withdrawn = faulty.pauseAfter(StepKind.WITHDRAW);
         faulty.up();
-        assertThat(withdrawn.awaitArrival(LONG)).as("it is withdrawn behind").isTrue();
+        assertThat(withdrawn.awaitArrival(LONG))
+                .as("it is withdrawn in the background")
+                .isTrue();
         withdrawn.open();
         assertThat(late.deliver()).isInstanceOf(Answer.Refused.class);
         assertIdle(name());

@@ -220,7 +220,7 @@ public abstract class NoOrphansContract extends StepContract implements OneAfter
     }
 
     @Test
-    void whatManyVanishedClientsHeldIsNoLongerSeen() throws Exception {
+    void theHoldsOfManyVanishedClientsAreNoLongerShown() throws Exception {
         Lockkeeper looking = keeper();
         List<Lease> lost = new ArrayList<>();
         for (int client = 0; client < 3; client++) {

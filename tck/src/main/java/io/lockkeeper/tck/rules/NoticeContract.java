@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * H92: the time that a reader is given to stop is the time that it has: no writer acquires the lock before, whatever becomes of
+ * H92: the time to stop that a reader is notified of is the time that it has: no writer acquires the lock before, whatever becomes of
  * other readers of its process, with which it shares a hold.
  */
 public abstract class NoticeContract extends FaultContract {
@@ -154,7 +154,7 @@ public abstract class NoticeContract extends FaultContract {
     }
 
     @Test
-    void aReaderThatReleasedBeforeTheBreakTakesNothingAlong() throws Exception {
+    void aReaderThatReleasedBeforeTheBreakDoesNotShortenTheNotice() throws Exception {
         Lease first = reader();
         Lease second = reader();
         assertThat(second.release()).isTrue();

@@ -39,7 +39,7 @@ public abstract class OrderContract extends StepContract {
         needsQueue();
     }
 
-    /** Has the attempts queue one after the other, and gives the order in which they were let in. */
+    /** Has the attempts queue one after the other, and gives the order in which they acquired it. */
     private List<Integer> orderOf(Lease holder, List<Callable<Lease>> attempts) throws Exception {
         List<Integer> order = new ArrayList<>(); // guarded by the lock under test
         List<Future<?>> all = new ArrayList<>();
@@ -277,7 +277,7 @@ public abstract class OrderContract extends StepContract {
     }
 
     @Test
-    void smallerPermitClaimsAreLetInTogetherWhenTheLargeOneLeaves() throws Exception {
+    void smallerPermitClaimsAreGrantedTogetherWhenTheLargeOneLeaves() throws Exception {
         needs(Mode.PERMITS);
         DistributedSemaphore a = keeper().semaphore(name(), 4);
         DistributedSemaphore b = keeper().semaphore(name(), 4);
@@ -296,7 +296,7 @@ public abstract class OrderContract extends StepContract {
     }
 
     @Test
-    void whoComesAtTheMomentOfAReleaseDoesNotOvertakeWhoWaits() throws Exception {
+    void aClaimAtTheMomentOfAReleaseDoesNotOvertakeAWaiter() throws Exception {
         DistributedLock newcomer = keeper().lock(name());
         DistributedLock mine = keeper().lock(name());
         DistributedLock other = keeper().lock(name());

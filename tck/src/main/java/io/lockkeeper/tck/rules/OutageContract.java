@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Law 11 for a crowd (H61): when the store goes away, all who wait for the same step fail together, and nobody is told
- * that the lock was taken. Machines may be busy, so it is steps that are counted, not seconds.
+ * Rule 11 for a crowd (H61): when the store goes away, all callers that wait for the same step fail together, and none learns
+ * falsely that the lock was taken. Machines may be busy, so it is steps that are counted, not seconds.
  */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class OutageContract extends FaultContract {
@@ -199,7 +199,7 @@ public abstract class OutageContract extends FaultContract {
 
     /** A time that ends says only how long somebody would wait for the lock, and not that it was taken. */
     @Test
-    void whoseTimeEndsBeforeTheFirstAnswerIsNotToldThatTheLockIsTaken() throws Exception {
+    void aTimeoutBeforeTheFirstAnswerIsAnError() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = connected(store);
         Duration moment = TIMEOUT.dividedBy(3);
@@ -221,7 +221,7 @@ public abstract class OutageContract extends FaultContract {
 
     /** The counterpart: a step that is merely slow has an answer, and it is that answer that all are told. */
     @Test
-    void whoseTimeEndsBeforeASlowAnswerIsToldThatTheLockIsTaken() throws Exception {
+    void aTimeoutBeforeASlowAnswerMeansThatTheLockIsTaken() throws Exception {
         hold(keeper().lock(name(), longLease()));
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store, b -> b.operationTimeout(LONG));
@@ -257,7 +257,7 @@ public abstract class OutageContract extends FaultContract {
     }
 
     @Test
-    void aQueuedWaiterWhoseTimeEndsDuringAnOutageIsNotToldThatTheLockIsTaken() throws Exception {
+    void aQueuedWaiterThatTimesOutDuringAnOutageGetsAnError() throws Exception {
         FaultyStore store = faulty();
         closing(store::up);
         SignalTap tap = new SignalTap(store);
@@ -278,7 +278,7 @@ public abstract class OutageContract extends FaultContract {
     }
 
     @Test
-    void aQueuedWaiterWhoseTimeEndsAfterAnOutageIsToldThatTheLockIsTaken() throws Exception {
+    void aQueuedWaiterThatTimesOutAfterAnOutageLearnsThatTheLockIsTaken() throws Exception {
         FaultyStore store = faulty();
         SignalTap tap = new SignalTap(store);
         Lockkeeper holder = keeper();
@@ -292,10 +292,10 @@ public abstract class OutageContract extends FaultContract {
         assertThat(get(waiting)).isEmpty();
     }
 
-    // ---- What the listener is told ----
+    // ---- What the listener is notified of ----
 
     @Test
-    void anOutageIsToldOnceHoweverManyThreadsMeetIt() throws Exception {
+    void anOutageIsReportedOnceHoweverManyThreadsMeetIt() throws Exception {
         FaultyStore store = faulty();
         closing(store::up);
         Recorder told = new Recorder();
@@ -335,7 +335,7 @@ public abstract class OutageContract extends FaultContract {
         assertThat(isFree(keeper.lock(name("after")))).isTrue();
         await("it is up again", () -> told.has("storeUp"));
         await(
-                "all is told",
+                "everything is reported",
                 () -> told.kinds().stream().filter("acquired"::equals).count() >= 6);
         assertToldOnce(told);
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Law 11 for what ends while the store is away: waits whose time is up, releases, the first looks at latches. Each takes as
+ * Rule 11 for what ends while the store is away: waits whose time is up, releases, the first looks at latches. Each takes as
  * long as a step may, and many of them, of many names, do not take longer than a few such times.
  */
 @SuppressWarnings("LockNotBeforeTry")
@@ -125,7 +125,7 @@ public abstract class OutageEndsContract extends FaultContract {
 
     /** No step has failed yet when the time is up, but the last answer is older than a step may take. */
     @Test
-    void whoseTimeEndsInSilenceIsNotToldThatTheLockIsTaken() throws Exception {
+    void aTimeoutWhileTheStoreIsSilentIsAnError() throws Exception {
         Duration wait = Duration.ofMillis(2_500);
         hold(other.lock(name(), longLease()));
         DistributedLock lock = keeper.lock(name());
@@ -159,7 +159,7 @@ public abstract class OutageEndsContract extends FaultContract {
         }
         CompletableFuture<Lease> acquires = keeper.lock(name("z")).acquireAsync();
         assertUnavailable(acquires);
-        assertFewTimeouts("a claim behind many releases", begin);
+        assertFewTimeouts("a claim after many releases", begin);
         for (CompletableFuture<Boolean> each : releases) {
             assertUnavailable(each);
         }
@@ -180,14 +180,14 @@ public abstract class OutageEndsContract extends FaultContract {
                 many(STEPS, i -> keeper.latch(name("n" + i)).awaitAsync());
         CompletableFuture<Lease> acquires = keeper.lock(name("z")).acquireAsync();
         assertUnavailable(acquires);
-        assertFewTimeouts("a claim behind many looks", begin);
+        assertFewTimeouts("a claim after many looks", begin);
         for (CompletableFuture<Void> each : looks) {
             assertUnavailable(each);
         }
         assertFewTimeouts("many looks", begin);
     }
 
-    // ---- What the listener is told ----
+    // ---- What the listener is notified of ----
 
     /** Where a store knows its id without asking anybody, that answer is no sign that it is back. */
     @Test

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a keeper does after something has failed once: it looks at what it holds (H69), and it tries again (law 14). */
+/** What a keeper does after something has failed once: it looks at what it holds (H69), and it tries again (rule 14). */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class RecoveryContract extends FaultContract {
     private static final int HOLDS = 20;

@@ -31,7 +31,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Law 15: renewal ends with the hold; one timer and one step for all holds. */
+/** Rule 15: renewal ends with the hold; one timer and one step for all holds. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class RenewalContract extends FaultContract {
     /** Counts how often each hold is named in renewals. */
@@ -181,14 +181,14 @@ public abstract class RenewalContract extends FaultContract {
         Warnings warnings = closing(new Warnings());
         Lockkeeper keeper = keeper(store, b -> b.listener(told));
         long token = get(async(() -> keeper.lock(name(), kept()).acquire().token()));
-        awaitCollecting("its loss is told", () -> told.has("lost " + Reason.OWNER_DIED));
+        awaitCollecting("its loss is reported", () -> told.has("lost " + Reason.OWNER_DIED));
         assertThat(told.first("lost " + Reason.OWNER_DIED).token()).isEqualTo(token);
         assertAbandoned(store, told, warnings);
     }
 
     private void assertAbandoned(FaultyStore store, Recorder told, Warnings warnings) throws Exception {
         assertThat(keeper().lock(name()).tryAcquire(LONG)).as("others get in").isPresent();
-        await("its loss is told", () -> told.has("lost " + Reason.OWNER_DIED));
+        await("its loss is reported", () -> told.has("lost " + Reason.OWNER_DIED));
         assertThat(told.kinds()).containsExactly("acquired", "lost " + Reason.OWNER_DIED);
         assertThat(store.count(StepKind.RELEASE)).as("it is never released").isZero();
         List<Warnings.Logged> logged = warnings.of(name());
@@ -198,7 +198,7 @@ public abstract class RenewalContract extends FaultContract {
     }
 
     @Test
-    void aLeaseWhoseThreadHasEndedBelongsToWhoeverHasIt() throws Exception {
+    void aHandleOutlivesTheThreadThatAcquiredIt() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store);
         List<Lease> leases = new ArrayList<>();
@@ -285,7 +285,7 @@ public abstract class RenewalContract extends FaultContract {
     }
 
     @Test
-    void aLeaseThatCannotBeLengthenedGoesOnAsItWas() throws Exception {
+    void aLeaseThatCannotBeExtendedContinuesUnchanged() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper keeper = keeper(store, b -> b.operationTimeout(Duration.ofMillis(100)));
         Lease lease = hold(keeper.lock(name(), LockOptions.defaults().fixedLease(Duration.ofMinutes(1))));

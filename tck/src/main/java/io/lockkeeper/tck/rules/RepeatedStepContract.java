@@ -33,7 +33,7 @@ public abstract class RepeatedStepContract extends StepContract {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void aRepeatedClaimGivesTheSameGrantWithWhatRemainsOfIt(Mode mode) throws Exception {
+    void aRepeatedClaimReturnsTheSameGrantWithItsRemainingTime(Mode mode) throws Exception {
         needs(mode);
         SpiClient client = client();
         Claim claim = client.newClaim(name(), mode == Mode.SHARED ? shared() : conflicting(mode));
@@ -114,7 +114,7 @@ public abstract class RepeatedStepContract extends StepContract {
     }
 
     @Test
-    void aRepeatedReleaseGivesNoPermitBackTwice() {
+    void aRepeatedReleaseReturnsNoPermitTwice() {
         needs(Mode.PERMITS);
         SpiClient a = client();
         Grant first = a.hold(name(), permits(1, 2));
@@ -128,7 +128,7 @@ public abstract class RepeatedStepContract extends StepContract {
     }
 
     @Test
-    void aRepeatedWithdrawalLetsNobodyElseGo() {
+    void aRepeatedWithdrawalRemovesNobodyElse() {
         needsQueue();
         SpiClient a = client();
         SpiClient b = client();

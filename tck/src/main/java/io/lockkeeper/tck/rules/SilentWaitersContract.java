@@ -73,7 +73,7 @@ public abstract class SilentWaitersContract extends StepContract {
             }
             Answer answer = lives.refresh(Objects.requireNonNull(claim.get()));
             if (answer instanceof Answer.Refused) {
-                // This thread stood still for so long that it seemed dead, too: then a client claims again.
+                // This thread was suspended for longer than the store waits for a client: then a client claims again.
                 Claim again = lives.newClaim(name(), exclusive());
                 claim.set(again);
                 answer = lives.store().claim(again);
@@ -148,7 +148,7 @@ public abstract class SilentWaitersContract extends StepContract {
             Answer ofLater = pulse.refresh(second, later);
             answer.set(pulse.refresh(first, earlier));
             assertThat(ofLater)
-                    .matches(a -> !pulse.isSteady || a instanceof Answer.Queued, "it is in the queue, behind another");
+                    .matches(a -> !pulse.isSteady || a instanceof Answer.Queued, "it is in the queue, after another");
             return !pulse.isSteady || !(answer.get() instanceof Answer.Queued);
         });
         if (!pulse.isSteady) {
@@ -217,7 +217,7 @@ public abstract class SilentWaitersContract extends StepContract {
         assertThat(SpiClient.refused(other.store().claim(stray))).isEqualTo(Answer.Why.GONE);
     }
 
-    /** Waits until the lease of the one who holds the name has ended, only looking, and claims then. */
+    /** Waits until the lease of the holder has ended, only looking, and claims then. */
     private Answer claimAfterExpiry(String name) throws InterruptedException {
         SpiClient next = client();
         Claim claim = next.newClaim(name, exclusive());
@@ -227,7 +227,7 @@ public abstract class SilentWaitersContract extends StepContract {
     }
 
     /**
-     * Waits for a proof that a claim was not skipped: the next one is queued behind it, or it was told of its grant. (A store may
+     * Waits for a proof that a claim was not skipped: the next one is queued after it, or its grant was signalled. (A store may
      * look at what has ended when others use it, and that grant may have ended before we claimed.)
      */
     private static void awaitHandOver(SpiClient client, Claim claim, Answer ofNext) throws InterruptedException {

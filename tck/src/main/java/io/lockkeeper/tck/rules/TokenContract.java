@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rule 2: tokens of conflicting holds rise for ever, whatever ends the holds; those that may coexist are unique. */
+/** Rule 2: tokens of conflicting holds rise forever, whatever ends the holds; those that may coexist are unique. */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class TokenContract extends StepContract {
     @BeforeEach
@@ -280,7 +280,7 @@ public abstract class TokenContract extends StepContract {
     }
 
     @Test
-    void aHolderCanRaiseTheTokensThatComeAfterItOrIsToldThatItCannot() {
+    void aHolderCanRaiseLaterTokensOrLearnsThatItCannot() {
         SpiClient client = client();
         Grant grant = client.hold(name(), exclusive());
         long target = grant.token() + 1_000_000;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Rules 1 and 9 for steps that were carried out and whose answers never came. Tokens decide these tests: a hold that rests on
- * something outdated has a lower one than the hold beside it, so that no test has to catch both in the act.
+ * something outdated has a lower one than the hold of another client, so that no test has to catch both in the act.
  */
 @SuppressWarnings("LockNotBeforeTry")
 public abstract class UnknownOutcomeContract extends FaultContract {
@@ -38,7 +38,7 @@ public abstract class UnknownOutcomeContract extends FaultContract {
 
     /**
      * The claim is queued, but its answer is on its way for long; meanwhile the claim is granted, which is signalled, and its
-     * first lease ends. Then the answer is lost, and the claim, sent again, queues behind the next holder. The signal speaks of
+     * first lease ends. Then the answer is lost, and the claim, sent again, queues after the next holder. The signal speaks of
      * a grant from before that answer, whether it came early or comes only now.
      */
     @ParameterizedTest

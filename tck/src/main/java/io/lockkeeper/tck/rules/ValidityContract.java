@@ -24,10 +24,10 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Law 9: validity is pessimistic. While a lease says that it is valid, the store lets nobody else in. */
+/** Rule 9: validity is pessimistic. While a lease says that it is valid, the store admits nobody else. */
 public abstract class ValidityContract extends FaultContract {
     @Test
-    void aFixedLeaseIsNotValidAnyMoreWhenAnotherClientGetsIn() throws Exception {
+    void aFixedLeaseIsInvalidWhenAnotherClientAcquires() throws Exception {
         LockOptions options = fixed(400);
         long sent = System.nanoTime();
         Lease lease = hold(keeper().lock(name(), options));
@@ -41,7 +41,7 @@ public abstract class ValidityContract extends FaultContract {
     }
 
     @Test
-    void aKeptAliveLeaseThatIsCutOffIsNotValidAnyMoreWhenAnotherClientGetsIn() throws Exception {
+    void aKeptAliveLeaseThatIsCutOffIsInvalidWhenAnotherClientAcquires() throws Exception {
         FaultyStore store = faulty();
         Lease lease = hold(keeper(store).lock(name(), kept()));
         await("it is renewed", () -> store.count(StepKind.RENEW) >= 2);
@@ -54,12 +54,12 @@ public abstract class ValidityContract extends FaultContract {
     }
 
     @Test
-    void aHandedOverLeaseThatIsCutOffIsNotValidAnyMoreWhenAnotherClientGetsIn() throws Exception {
+    void aHandedOverLeaseThatIsCutOffIsInvalidWhenAnotherClientAcquires() throws Exception {
         handedOverAndCutOff(false);
     }
 
     @Test
-    void aHandedOverLeaseThatWasFoundByLookingIsNotValidAnyMoreWhenAnotherClientGetsIn() throws Exception {
+    void aHandedOverLeaseFoundByARefreshIsInvalidWhenAnotherClientAcquires() throws Exception {
         handedOverAndCutOff(true);
     }
 
@@ -110,11 +110,11 @@ public abstract class ValidityContract extends FaultContract {
         gate.open();
 
         assertThat(get(trying)).isEmpty();
-        await("nothing is left behind", () -> isFree(other));
+        await("nothing is left", () -> isFree(other));
     }
 
     @Test
-    void whoWaitsClaimsAgainWhenTheReplyCameAfterTheLease() throws Exception { // K4
+    void aWaiterClaimsAgainWhenTheReplyCameAfterTheLease() throws Exception { // K4
         FaultyStore store = faulty();
         DistributedLock lock = keeper(store).lock(name(), fixed(1_000));
         Lockkeeper keeper = keeper();
@@ -132,7 +132,7 @@ public abstract class ValidityContract extends FaultContract {
     }
 
     @Test
-    void aGrantThatIsToldAfterItsFirstLeaseIsNotAcquired() throws Exception {
+    void aGrantSignalledAfterItsFirstLeaseIsNotAcquired() throws Exception {
         FaultyStore store = faulty();
         Lockkeeper first = keeper();
         Lease before = hold(first.lock(name(), kept()));
@@ -236,7 +236,7 @@ public abstract class ValidityContract extends FaultContract {
     // ---- Steps ----
 
     @Test
-    void aRepeatedClaimIsToldWhatRemains() throws Exception {
+    void aRepeatedClaimReturnsWhatRemains() throws Exception {
         LockStore store = store();
         Duration lease = atLeast(10_000);
         Claim claim = claim(store, name(), lease, false);
@@ -255,7 +255,7 @@ public abstract class ValidityContract extends FaultContract {
     }
 
     @Test
-    void aRenewalIsToldWhatRemainsAndNeverShortens() {
+    void aRenewalReturnsWhatRemainsAndNeverShortens() {
         LockStore store = store();
         Duration lease = atLeast(10_000);
         Claim claim = claim(store, name(), lease, false);

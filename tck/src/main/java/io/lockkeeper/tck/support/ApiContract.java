@@ -17,8 +17,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What the groups about the primitives need beside {@link Contract}: leases that end soon, holds that get lost. A test that
- * waits for ever is interrupted, so that it fails and says where.
+ * What the groups about the primitives need in addition to {@link Contract}: leases that end soon, and holds that are lost. A
+ * test that waits forever is interrupted, so that it fails and shows where.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 @SuppressWarnings("LockNotBeforeTry")
@@ -28,7 +28,7 @@ public abstract class ApiContract extends Contract {
         return LockOptions.defaults().fixedLease(longer(Duration.ofMillis(300), keeper));
     }
 
-    /** The shortest lease that is kept alive, so that news of a loss come soon also where the store does not push. */
+    /** The shortest lease that is kept alive, so that a loss is noticed soon even if the store does not push signals. */
     public static LockOptions lively(Lockkeeper keeper) {
         return LockOptions.defaults().lease(longer(Duration.ofSeconds(1), keeper));
     }
@@ -46,14 +46,14 @@ public abstract class ApiContract extends Contract {
         await("the holder knows", () -> !lease.isValid());
     }
 
-    /** Waits until so many claims are queued, where the store has a queue to look at. */
+    /** Waits until this many claims are queued, where the store has a queue to look at. */
     protected final void awaitQueued(Lockkeeper keeper, String name, int claims) throws InterruptedException {
         if (keeper.guarantees().has(Guarantee.FAIR)) {
             awaitWaiters(keeper, name, claims);
         }
     }
 
-    /** Goes on where the store can do this; else makes sure that it refuses, and ends the test. */
+    /** Continues if the store can do this; otherwise makes sure that it refuses, and ends the test. */
     public static void require(Lockkeeper keeper, Guarantee guarantee, ThrowingCallable use) {
         boolean can = keeper.guarantees().has(guarantee);
         if (!can) {
@@ -64,7 +64,7 @@ public abstract class ApiContract extends Contract {
         Promise.needed(keeper.guarantees(), guarantee);
     }
 
-    /** Waits until nobody holds the lock, or no longer in its way. */
+    /** Waits until others can acquire the lock. */
     public static void awaitFree(DistributedLock lock) throws InterruptedException {
         await(lock + " is free", () -> isFree(lock));
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** A thread that tries to get a lease, can be interrupted at it, and what came of it. */
+/** A thread that tries to acquire a lease and can be interrupted, and the outcome. */
 public final class Attempt implements AutoCloseable {
     private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
     private final Thread thread;
@@ -61,7 +61,7 @@ public final class Attempt implements AutoCloseable {
         }
     }
 
-    /** What it got, or nothing when it was interrupted. */
+    /** What it got; empty if it was interrupted. */
     public Optional<Lease> getUnlessInterrupted() throws Exception {
         try {
             return get();

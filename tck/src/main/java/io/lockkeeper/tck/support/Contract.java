@@ -38,7 +38,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(providers = OneAfterTheOther.class)
 public abstract class Contract {
-    /** Nothing that is expected takes this long; whatever does has failed. */
+    /** Longer than anything that a test expects; what takes this long has failed. */
     public static final Duration LONG = Duration.ofSeconds(30);
 
     private static final AtomicLong COUNTER = new AtomicLong();
@@ -85,7 +85,7 @@ public abstract class Contract {
         return prefix + "-" + what;
     }
 
-    /** Has something closed when the test ends; the last first. */
+    /** Closes something when the test ends, in reverse order. */
     protected final <T extends AutoCloseable> T closing(T closeable) {
         synchronized (toClose) {
             toClose.push(closeable);
@@ -93,17 +93,17 @@ public abstract class Contract {
         return closeable;
     }
 
-    /** A client's connection of its own. */
+    /** A new connection. */
     protected final LockStore store() {
         return closing(fixture().connect());
     }
 
-    /** A client's connection of its own that fails as it is told. */
+    /** A new connection that fails on request. */
     protected final FaultyStore faulty() {
         return FaultyStore.on(store());
     }
 
-    /** A keeper on a connection of its own. */
+    /** A keeper on its own connection. */
     protected final Lockkeeper keeper() {
         return keeper(store());
     }
@@ -113,7 +113,7 @@ public abstract class Contract {
         return closing(Lockkeeper.on(store));
     }
 
-    /** A kept-alive lease of the shortest kind, so that whoever waits for its end does not wait for long. */
+    /** The shortest lease that is kept alive, so that a test that waits for its end does not take long. */
     public static LockOptions shortLease() {
         return LockOptions.defaults().lease(Duration.ofSeconds(1));
     }
@@ -123,23 +123,23 @@ public abstract class Contract {
         return threads.submit(task);
     }
 
-    /** What a task on another thread gave. */
+    /** The result of a task on another thread. */
     public static <T> T get(Future<T> future) throws Exception {
         return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Waits until something is so; fails if it does not become so. */
+    /** Waits until a condition holds; fails if it does not within {@link #LONG}. */
     public static void await(String what, BooleanSupplier condition) throws InterruptedException {
         long deadline = System.nanoTime() + LONG.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("in time: " + what).isLessThan(deadline);
-            TimeUnit.MILLISECONDS.sleep(2);
+            Pauses.betweenLooks(2);
         }
     }
 
     /**
-     * Waits until something is so while garbage is collected now and then. All threads of this process stand still meanwhile, so
-     * for a tenth of the time at most: tests beside this one have leases to keep.
+     * Waits until a condition holds while garbage is collected now and then. All threads of this process stand still meanwhile, so
+     * for a tenth of the time at most: other tests in this process have leases to renew.
      */
     public static void awaitCollecting(String what, BooleanSupplier condition) throws InterruptedException {
         AtomicLong next = new AtomicLong(System.nanoTime());
@@ -154,7 +154,7 @@ public abstract class Contract {
         });
     }
 
-    /** Waits until so many claims are queued for a name; ends the test when the store has no queue to look at. */
+    /** Waits until this many claims are queued for a name; ends the test if the store has no queue. */
     protected final void awaitWaiters(Lockkeeper keeper, String name, int waiters) throws InterruptedException {
         Promise.needed(keeper.guarantees(), Guarantee.FAIR);
         await(waiters + " waiters for " + name, () -> keeper.inspector()
@@ -163,12 +163,12 @@ public abstract class Contract {
                 .isPresent());
     }
 
-    /** For how long the one who holds a name has it, by the store: {@link Lease#remaining} may be less, as a session is. */
+    /** How long the holder of a name still has it, according to the store: {@link Lease#remaining} may be less, as a session is. */
     protected final Duration expiresIn(String name) {
         return keeper().inspector().inspect(name).orElseThrow().holders().get(0).expiresIn();
     }
 
-    /** Whether nobody holds the lock: takes it and gives it back. */
+    /** Whether nobody holds the lock: acquires and releases it. */
     public static boolean isFree(DistributedLock lock) {
         return lock.tryAcquire().map(Lease::release).orElse(false);
     }

@@ -33,10 +33,10 @@ public abstract class FaultContract extends Contract {
     private final List<Lease> held = new CopyOnWriteArrayList<>();
     private @Nullable Duration shortest;
 
-    /** A client that has got in, and when it knew. */
+    /** A client that has acquired, and when it knew. */
     public record Entry(Lease lease, long at) {}
 
-    /** So many milliseconds, or more where the store cannot keep so short a lease. */
+    /** This many milliseconds, or more where the store cannot keep so short a lease. */
     protected final Duration atLeast(long millis) {
         if (shortest == null) {
             shortest = store().guarantees().shortestLease();
@@ -55,7 +55,7 @@ public abstract class FaultContract extends Contract {
         return LockOptions.defaults().lease(atLeast(2_500));
     }
 
-    /** A lease that ends after about so long. */
+    /** A lease that ends after about this long. */
     protected final LockOptions fixed(long millis) {
         return LockOptions.defaults().fixedLease(atLeast(millis));
     }
@@ -65,7 +65,7 @@ public abstract class FaultContract extends Contract {
         return LockOptions.defaults().lease(Duration.ofHours(1));
     }
 
-    /** A keeper on this connection, made as told. */
+    /** A keeper on this connection, built with these settings. */
     protected final Lockkeeper keeper(LockStore store, UnaryOperator<Lockkeeper.Builder> how) {
         return closing(how.apply(Lockkeeper.builder(store)).build());
     }
@@ -95,14 +95,14 @@ public abstract class FaultContract extends Contract {
         return lease;
     }
 
-    /** The loss of a lease, once it is told. */
+    /** The loss of a lease, once it is reported. */
     public static CompletableFuture<LeaseLost> lossOf(Lease lease) {
         CompletableFuture<LeaseLost> loss = new CompletableFuture<>();
         lease.onLost(loss::complete);
         return loss;
     }
 
-    /** Looks at a lease until it is not valid; gives the last moment after which it was seen to be valid. */
+    /** Looks at a lease until it is not valid; returns the last moment after which it was seen to be valid. */
     protected final Future<Long> lastValid(Lease lease) {
         return async(() -> {
             long last = System.nanoTime();
@@ -114,7 +114,7 @@ public abstract class FaultContract extends Contract {
         });
     }
 
-    /** Tries to get in all the time, until it succeeds. */
+    /** Tries to acquire again and again, until it succeeds. */
     protected final Future<Entry> enter(DistributedLock lock) {
         return async(() -> {
             while (!Thread.currentThread().isInterrupted()) {
@@ -129,7 +129,7 @@ public abstract class FaultContract extends Contract {
         });
     }
 
-    /** Waits in the queue to get in. */
+    /** Waits in the queue until it acquires. */
     protected final Future<Entry> queue(DistributedLock lock) throws InterruptedException {
         AtomicReference<Thread> thread = new AtomicReference<>();
         Future<Entry> entering = async(() -> {
@@ -147,19 +147,19 @@ public abstract class FaultContract extends Contract {
                 && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
     }
 
-    /** Asserts that so much time has passed between two moments, but for what clocks may differ. */
+    /** Asserts that this much time has passed between two moments, except for what clocks may differ by. */
     public static void assertPassed(String what, long from, long to, Duration atLeast) {
         assertThat(Duration.ofNanos(to - from))
                 .as(what)
                 .isGreaterThanOrEqualTo(atLeast.minus(atLeast.dividedBy(50)).minusMillis(1));
     }
 
-    /** Lets time pass that nothing else tells the passing of. */
+    /** Waits until this much time has passed, where there is nothing else to wait for. */
     public static void awaitPassed(long from, Duration time) throws InterruptedException {
         await(time + " have passed", () -> System.nanoTime() - from >= time.toNanos());
     }
 
-    /** A claim of a client that is nobody else's. */
+    /** A claim of a new client. */
     public static Claim claim(LockStore store, String name, Duration lease, boolean queue) {
         Terms terms =
                 new Terms(Mode.EXCLUSIVE, 1, 0, lease, Duration.ZERO, Duration.ofSeconds(10), 1, queue, "tck", "tck");

@@ -44,7 +44,7 @@ public abstract class HandleContract extends ApiContract {
                 .build());
     }
 
-    /** A keeper whose queued claims do not end by themselves while a test runs, so that what it leaves behind is seen. */
+    /** A keeper whose queued claims do not end by themselves while a test runs, so that a test sees what it leaves in the store. */
     protected final Lockkeeper enduring(LockStore store) {
         return closing(Lockkeeper.builder(store)
                 .operationTimeout(OPERATION)
@@ -52,7 +52,7 @@ public abstract class HandleContract extends ApiContract {
                 .build());
     }
 
-    /** Waits until something is so, for less time than a lease lasts. */
+    /** Waits until a condition holds, for less time than a lease lasts. */
     public static void soon(String what, BooleanSupplier condition) throws InterruptedException {
         within(SOON, what, condition);
     }
@@ -75,13 +75,13 @@ public abstract class HandleContract extends ApiContract {
 
     /**
      * Waits until others can acquire the lock, for less time than the first lease of a grant lasts that was handed over and
-     * never confirmed: such a grant, left behind, would be free soon.
+     * never confirmed: such a grant, if nobody released it, would be free soon.
      */
     public static void freeAtOnce(DistributedLock lock) throws InterruptedException {
         within(Terms.FIRST_LEASE.dividedBy(3).multipliedBy(2), lock.name() + " is free", () -> isFree(lock));
     }
 
-    /** What a task or a future failed with; fails if it did not end, or ended well. */
+    /** What a task or a future failed with; the test fails if it has not ended, or has succeeded. */
     public static Throwable failure(Future<?> future) {
         Throwable thrown = catchThrowable(() -> get(future));
         assertThat(thrown).as("it fails").isNotNull();
@@ -107,7 +107,7 @@ public abstract class HandleContract extends ApiContract {
         assertThat(gate.awaitArrival(LONG)).as("the step came to the gate").isTrue();
     }
 
-    /** Waits until a claim of this store waits behind whoever holds the name. */
+    /** Waits until a claim of this store waits for the holder of the name. */
     protected final void awaitBehind(FaultyStore store, Lockkeeper other, String name) throws InterruptedException {
         await("it has claimed " + name, () -> store.count(StepKind.CLAIM) > 0);
         awaitQueued(other, name, 1);
@@ -147,7 +147,7 @@ public abstract class HandleContract extends ApiContract {
         return Runtime.version().feature() >= 21;
     }
 
-    /** What somebody does on a thread of their own. */
+    /** What runs on its own thread. */
     public interface Work<T> {
         T run() throws Exception;
     }

@@ -7,11 +7,11 @@ import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLocksProvider;
 
 /**
- * The tests of a group run one after the other, and groups beside each other where JUnit is told to run in parallel: most
- * of their time they wait for leases to end. Some run alone.
+ * The tests of a group run one after the other, and groups run in parallel where JUnit is configured to do so:
+ * most of the time they wait for leases to end. Some groups run alone.
  */
 public final class OneAfterTheOther implements ResourceLocksProvider {
-    /** A group that counts what is in the store, or that depends on when the store looks at what has ended. */
+    /** A group that counts what is in the store, or depends on when the store removes what has ended. */
     public interface Alone {}
 
     @Override

@@ -11,7 +11,7 @@ import io.lockkeeper.spi.Liveness;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreTime;
 
-/** What a test is about: a store that does not promise it is not asked. */
+/** What a test requires: it is not run on a store that does not promise this. */
 public final class Promise {
     private Promise() {}
 

@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Writes down what a keeper tells, in order. It keeps no lease, so that it keeps none alive. */
+/** Records the events of a keeper, in order. It refers to no lease, so that it keeps none reachable. */
 public final class Recorder implements KeeperListener {
-    /** What was told. */
+    /** One event. */
     public record Event(String what, String name, long token, Duration time) {}
 
     private final List<Event> events = new CopyOnWriteArrayList<>();
@@ -21,7 +21,7 @@ public final class Recorder implements KeeperListener {
         return List.copyOf(events);
     }
 
-    /** What was told so far. */
+    /** The kinds of all events so far. */
     public List<String> kinds() {
         return events.stream().map(Event::what).toList();
     }

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.Tier;
 import java.time.Duration;
 
 /**
- * How often a test repeats itself: as often as the tier says, or as often as it gets to on this store and this machine, but
+ * How often a test repeats itself: as often as the tier says, or as often as time allows on this store and this machine, but
  * never less often than in a check.
  *
  * @param least the number for a check
@@ -25,7 +25,7 @@ public record Rounds(int least, int most, long until) {
         return new Rounds(least, most, System.nanoTime() + WHILE.toNanos());
     }
 
-    /** Whether there is a round after so many. */
+    /** Whether there is another round after this many. */
     public boolean goOnAfter(int rounds) {
         return rounds < least || (rounds < most && System.nanoTime() < until);
     }

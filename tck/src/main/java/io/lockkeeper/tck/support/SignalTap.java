@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A store, with access to what its keeper listens by: to tell a keeper what the store itself would not say on demand. */
+/** A store, with access to the listener of its keeper: to send the keeper signals that the store would not send on demand. */
 public final class SignalTap {
     private final AtomicReference<@Nullable Signals> signals = new AtomicReference<>();
     private final LockStore store;
@@ -33,7 +33,7 @@ public final class SignalTap {
         return store;
     }
 
-    /** What the keeper listens by. */
+    /** The listener of the keeper. */
     public Signals signals() {
         return Objects.requireNonNull(signals.get(), "no keeper listens");
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A client without an engine: it makes the steps that it is told to make, no others, and notes what it is told. */
+/** A client without an engine: it makes exactly the steps that a test asks for, and records the signals it gets. */
 public final class SpiClient implements Signals, AutoCloseable {
     /** Claims of the contract are not refused as late by a store that is merely slow. */
     private static final Duration DEADLINE = Duration.ofSeconds(20);
@@ -55,14 +55,14 @@ public final class SpiClient implements Signals, AutoCloseable {
         return newClaim(name, terms, time(name).plusMicros(DEADLINE.toNanos() / 1_000));
     }
 
-    /** A new claim with a deadline of its own, not yet sent. */
+    /** A new claim with this deadline, not yet sent. */
     public Claim newClaim(String name, Terms terms, StoreTime deadline) {
         Claim claim = new Claim(name, new ClaimId(id, claims.incrementAndGet()), terms, deadline, false);
         made.add(claim);
         return claim;
     }
 
-    /** Claims, and must be let in. */
+    /** Claims, and must be granted. */
     public Grant hold(String name, Terms terms) {
         Claim claim = newClaim(name, terms);
         return Grant.of(claim, granted(store.claim(claim)));
@@ -75,7 +75,7 @@ public final class SpiClient implements Signals, AutoCloseable {
         return claim;
     }
 
-    /** Where a queued claim stands; what is asked for keeps it in the queue, and confirms nothing. */
+    /** Where a queued claim stands. Asking keeps it in the queue, and confirms nothing. */
     public Answer refresh(Claim claim) {
         return store.renew(new Renewals(List.of(), List.of(claim))).queued().get(0);
     }
@@ -100,12 +100,12 @@ public final class SpiClient implements Signals, AutoCloseable {
         return granted(Objects.requireNonNull(found.get()));
     }
 
-    /** The claims that this client was told to have been granted, or to have changed, in that order. */
+    /** The claims that were signalled to this client as granted or changed, in that order. */
     public List<ClaimId> toldGranted() {
         return List.copyOf(granted);
     }
 
-    /** The claims that this client was told to be recalled or lost. */
+    /** The claims that were signalled to this client as recalled or lost. */
     public List<ClaimId> toldEnded() {
         return List.copyOf(ended);
     }
@@ -154,7 +154,7 @@ public final class SpiClient implements Signals, AutoCloseable {
     @Override
     public void missed() {}
 
-    /** Gives back whatever it still has. */
+    /** Releases everything it still has. */
     @Override
     public void close() {
         made.forEach(store::withdraw);

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 
 /** What the groups need that look at single steps: clients without an engine, terms of claims, attempts of threads. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES) // a broken store may leave us waiting for ever
+@Timeout(value = 2, unit = TimeUnit.MINUTES) // a test of a broken store may wait forever
 public abstract class StepContract extends Contract {
-    /** So patient that nothing is refreshed, and nobody looks again by itself, while a test runs. */
+    /** A patience with which nothing is refreshed, and no waiter looks again by itself, while a test runs. */
     public static final Duration VERY_PATIENT = Duration.ofHours(1);
 
     /** No lease of this length ends while a test runs. */
@@ -36,17 +36,17 @@ public abstract class StepContract extends Contract {
         return closing(new SpiClient(store()));
     }
 
-    /** A keeper that waits for so long without looking again. */
+    /** A keeper that waits for this long without looking again. */
     protected final Lockkeeper patient(LockStore store, Duration patience) {
         return closing(Lockkeeper.builder(store).patience(patience).build());
     }
 
-    /** A thread that tries to get a lease; ends with the test. */
+    /** A thread that tries to acquire a lease; it ends with the test. */
     protected final Attempt attempt(Callable<Lease> acquire) {
         return closing(Attempt.at(() -> Optional.of(acquire.call())));
     }
 
-    /** A thread that tries to get a lease and may be told that it does not. */
+    /** A thread that tries to acquire a lease and may not get it. */
     protected final Attempt attemptToTry(Callable<Optional<Lease>> tryAcquire) {
         return closing(Attempt.at(tryAcquire));
     }
@@ -80,7 +80,7 @@ public abstract class StepContract extends Contract {
                 .toArray();
     }
 
-    /** Waits until so many claims are queued for a name. */
+    /** Waits until this many claims are queued for a name. */
     protected final void awaitWaiters(String name, int waiters) throws InterruptedException {
         needsQueue();
         await(waiters + " waiters for " + name, () -> waiters(name) == waiters);
@@ -91,7 +91,7 @@ public abstract class StepContract extends Contract {
         await("nobody holds or awaits " + name, () -> inspect(name).isEmpty());
     }
 
-    /** Asserts that the store knows nothing of a name. */
+    /** Asserts that the store has nothing under a name. */
     protected final void assertIdle(String name) {
         assertThat(inspect(name)).as("nothing is left of " + name).isEmpty();
     }
@@ -111,12 +111,12 @@ public abstract class StepContract extends Contract {
         return LockOptions.defaults().lease(VERY_LONG);
     }
 
-    /** Ends the test when the store serves nobody in order, and so has no queue to look at. */
+    /** Ends the test if the store is not fair, and so has no queue to look at. */
     protected final void needsQueue() {
         Promise.needed(guarantees(), Guarantee.FAIR);
     }
 
-    /** Ends the test, when the store has no such mode, after having seen that it refuses it. */
+    /** If the store does not have this mode, checks that it refuses it, and ends the test. */
     protected final void needs(Mode mode) {
         Lockkeeper keeper = keeper();
         if (mode == Mode.SHARED && !guarantees().has(Guarantee.SHARED)) {

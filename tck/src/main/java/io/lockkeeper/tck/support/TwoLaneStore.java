@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One store made of two connections that fail independently: names with {@link #SICK} in them go by one, all others by the
+ * One store made of two connections that fail independently: names that contain {@link #SICK} use one, all others the
  * other. Both reach the same locks.
  */
 public final class TwoLaneStore implements LockStore {

@@ -12,12 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody who waits for a lock, and gives up in one of several ways. */
+/** A client that waits for a lock, and gives up in one of several ways. */
 public final class Waiting {
-    /** Time enough to be queued in most runs; where it is not, giving up has come first, and the rule is the same. */
+    /** Enough time to be queued in most runs; if it is not, giving up came first, and the rule is the same. */
     private static final Duration WHILE = Duration.ofMillis(400);
 
-    /** How somebody who waits stops waiting. */
+    /** How a waiter stops waiting. */
     public enum GivesUp {
         TIMES_OUT,
         IS_INTERRUPTED,
@@ -57,7 +57,7 @@ public final class Waiting {
                         || (future != null && future.isDone()));
     }
 
-    /** Gives up, and has got nothing. */
+    /** Gives up, and must have acquired nothing. */
     public void giveUp() throws Exception {
         if (attempt != null && how == GivesUp.IS_INTERRUPTED) {
             attempt.interrupt();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * {@code java.logging} for the sake of a few tests; it is what {@link System.Logger} writes to when nothing else is set up.
  */
 public final class Warnings implements AutoCloseable {
-    // A logger has one filter, and groups of tests run beside each other: so there is one for all, which stays.
+    // A logger has one filter, and groups of tests run in parallel: so there is one for all, which stays.
     private static final Set<Warnings> OPEN = ConcurrentHashMap.newKeySet();
     private static final Object LOGGER = install();
 
@@ -70,12 +70,12 @@ public final class Warnings implements AutoCloseable {
         handler.accept(logged);
     }
 
-    /** Is given each record from now on, on the thread that logs it, as a handler is. */
+    /** Passes each record to this handler from now on, on the thread that logs it. */
     public void handle(Consumer<Logged> by) {
         handler = by;
     }
 
-    /** The records that speak of {@code what}. */
+    /** The records whose message contains {@code what}. */
     public List<Logged> of(String what) {
         return records.stream().filter(r -> r.message().contains(what)).toList();
     }

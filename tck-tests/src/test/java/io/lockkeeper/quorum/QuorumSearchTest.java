@@ -3,8 +3,8 @@ package io.lockkeeper.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.quorum.QuorumSpec.Scope;
-import io.lockkeeper.quorum.QuorumSpec.Variant;
+import io.lockkeeper.quorum.QuorumState.Scope;
+import io.lockkeeper.quorum.QuorumState.Variant;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
@@ -54,9 +54,9 @@ final class QuorumSearchTest {
     @Test
     @Tag("full")
     void norWhenMembersLoseTheirMemoryAgainAndAgain() {
-        assertThat(search(Variant.RIGHT, new Scope(true, true, QuorumSpec.ALWAYS, 1), false, 4_000_000))
+        assertThat(search(Variant.RIGHT, new Scope(true, true, QuorumState.ALWAYS, 1), false, 4_000_000))
                 .isEmpty();
-        assertThat(search(Variant.RIGHT, new Scope(false, true, QuorumSpec.ALWAYS, 2), false, 8_000_000))
+        assertThat(search(Variant.RIGHT, new Scope(false, true, QuorumState.ALWAYS, 2), false, 8_000_000))
                 .isEmpty();
     }
 
@@ -84,7 +84,7 @@ final class QuorumSearchTest {
     }
 
     /**
-     * A member has let one client in, has lost its memory, and another client comes. As above, the whole search would be long:
+     * A member has granted one client, has lost its memory, and another client comes. As above, the whole search would be long:
      * this goes through what clients that live for a moment can see, and the steps of a clock.
      */
     @ParameterizedTest
@@ -99,15 +99,15 @@ final class QuorumSearchTest {
     void clientsThatLiveForAMomentSitOutTogether(Variant variant, int jumps, int losses, boolean goesWrong) {
         QuorumSpec state = new QuorumSpec(variant, new Scope(false, true, losses, 1, true));
         if (variant == Variant.DATE_OUTLIVES_THE_MARKER) {
-            state = follow(state, List.of("member 0 loses", "client 1 is let in by 0", "client 1 ends"));
-            state = follow(state, List.of("time passes", "time passes", "client 1 is let in by 0", "client 1 ends"));
+            state = follow(state, List.of("member 0 loses", "client 1 is granted by 0", "client 1 ends"));
+            state = follow(state, List.of("time passes", "time passes", "client 1 is granted by 0", "client 1 ends"));
         }
-        state = follow(state, List.of("client 0 is let in by 0", "client 0 is let in by 1", "client 0 chooses"));
+        state = follow(state, List.of("client 0 is granted by 0", "client 0 is granted by 1", "client 0 chooses"));
         state = follow(state, List.of("client 0 writes to 0", "client 0 writes to 1", "client 0 holds"));
-        state = follow(state, List.of("member 0 loses its memory", "client 1 is let in by 0"));
+        state = follow(state, List.of("member 0 loses its memory", "client 1 is granted by 0"));
         // It sits out, and is dated; another client comes in its place.
         state = follow(state, List.of("client 1 ends", "member " + jumps + " jumps"));
-        state = follow(state, List.of("client 1 is let in by 0", "client 1 is let in by 2"));
+        state = follow(state, List.of("client 1 is granted by 0", "client 1 is granted by 2"));
         Optional<QuorumSpec> counted = tryToFollow(state, "client 1 chooses");
         assertThat(counted.isPresent()).isEqualTo(goesWrong);
         if (goesWrong) {
@@ -133,21 +133,21 @@ final class QuorumSearchTest {
         QuorumSpec state = new QuorumSpec(variant, new Scope(false, true, 2, 1));
         for (String step : List.of(
                 "member 0 loses its memory",
-                "client 0 is let in by 0",
+                "client 0 is granted by 0",
                 "client 0 ends",
-                "client 1 is let in by 0",
+                "client 1 is granted by 0",
                 "client 1 ends",
                 "time passes",
                 "time passes",
-                "client 1 is let in by 0",
-                "client 1 is let in by 1",
+                "client 1 is granted by 0",
+                "client 1 is granted by 1",
                 "client 1 chooses a token",
                 "client 1 writes to 0",
                 "client 1 writes to 1",
                 "client 1 holds",
                 "member 0 loses its memory",
-                "client 0 is let in by 0",
-                "client 0 is let in by 2")) {
+                "client 0 is granted by 0",
+                "client 0 is granted by 2")) {
             state = tryToFollow(state, step).orElseThrow();
         }
         if (variant == Variant.RIGHT) {
@@ -163,7 +163,7 @@ final class QuorumSearchTest {
 
     private static Optional<QuorumSpec> tryToFollow(QuorumSpec state, String step) {
         return state.next().stream()
-                .filter(next -> next.step.startsWith(step) && !next.step.endsWith("unheard"))
+                .filter(next -> next.step.startsWith(step) && !next.step.endsWith("answer lost"))
                 .findFirst();
     }
 

@@ -103,7 +103,7 @@ final class SimulatedMember implements LockStore {
         offset += by.toNanos() / 1_000;
     }
 
-    /** Jumps ahead by so much, or back again if it is. */
+    /** Jumps ahead by this much, or back again if it is. */
     void jumpAheadOrBack(Duration by) {
         jump(ahead ? by.negated() : by);
         ahead = !ahead;

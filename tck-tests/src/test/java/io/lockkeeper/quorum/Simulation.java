@@ -29,7 +29,7 @@ final class Simulation {
 
     private record Task(int member, Runnable step) {}
 
-    /** One that acts, on a thread of its own that runs only when it is its turn. */
+    /** One that acts, on its own thread that runs only when it is its turn. */
     private final class Client {
         final Semaphore turn = new Semaphore(0);
         final Thread thread;
@@ -126,14 +126,14 @@ final class Simulation {
         clients.add(new Client(script));
     }
 
-    /** Lets a client wait for so long. */
+    /** Lets a client wait for this long. */
     void rest(Duration time) {
         for (long until = now + time.toNanos(); now < until; ) {
             ticker().parkUntil(until);
         }
     }
 
-    /** Runs until all clients are done, or for so many steps; {@code mischief} happens now and then. */
+    /** Runs until all clients are done, or for this many steps; {@code mischief} happens now and then. */
     void run(int steps, int mischiefOneIn, Runnable mischief) {
         for (int i = 0; i < steps && failure == null && clients.stream().anyMatch(c -> !c.done); i++) {
             if (mischiefOneIn > 0 && random.nextInt(mischiefOneIn) == 0) {

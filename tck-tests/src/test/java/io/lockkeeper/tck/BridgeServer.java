@@ -167,7 +167,7 @@ final class BridgeServer implements AutoCloseable {
                         Wire.write(out, Arrays.asList(signal));
                         out.flush();
                     } catch (IOException e) {
-                        // The client has gone, and with it whoever would have listened.
+                        // The client has gone, and its listener with it.
                     }
                 });
             } catch (RejectedExecutionException e) {

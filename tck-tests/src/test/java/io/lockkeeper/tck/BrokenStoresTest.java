@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The contract can fail: stores that are broken on purpose are found out, in every run; one that is not broken is not. */
+/** The contract can fail: in every run it detects stores that are broken on purpose, and accepts one that is not. */
 class BrokenStoresTest {
     private static final ModelCheck.Effort LITTLE =
             new ModelCheck.Effort(Duration.ofMillis(200), Duration.ofSeconds(1));
@@ -80,8 +80,8 @@ class BrokenStoresTest {
     }
 
     @Test
-    @DisplayName("the nemesis shows what stays behind")
-    void theNemesisShowsWhatStaysBehind() throws Exception {
+    @DisplayName("the nemesis shows what is left in the store")
+    void theNemesisShowsWhatIsLeftInTheStore() throws Exception {
         Optional<String> found = Optional.empty();
         for (int round = 0;
                 round < 20
@@ -109,7 +109,7 @@ class BrokenStoresTest {
         return new HistoryRun(stores, "broken", seed, 2_000, Duration.ofSeconds(1)).play(3);
     }
 
-    /** With little time to end: what a broken store leaves never does. */
+    /** With little time to end: what a broken store leaves never ends. */
     private static Optional<String> storm(Fault fault) throws InterruptedException {
         NemesisRun run = new NemesisRun(BrokenStores.connections(fault), "broken", Seed.ofThisRun());
         return run.play(Duration.ofSeconds(1), new NemesisRest(() -> 0, 0, Duration.ofSeconds(3)));

@@ -41,6 +41,20 @@ final class DowngradeOnVirtualTimeTest {
         return thread.getState() == Thread.State.WAITING;
     }
 
+    private static void downgrade(DistributedReadWriteLock mine, CountDownLatch held, CountDownLatch go) {
+        mine.writeLock().lock();
+        mine.readLock().lock();
+        held.countDown();
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            return;
+        }
+        UnknownOutcomeContract.unlockIfHeld(mine.writeLock());
+        UnknownOutcomeContract.unlockIfHeld(mine.readLock()); // with each it may pass on what it still has
+        UnknownOutcomeContract.unlockIfHeld(mine.writeLock());
+    }
+
     @Test
     void aHoldWhoseDowngradeIsNotAnsweredIsNotPassedToAWriterOfTheSameProcess() throws Exception {
         try (Lockkeeper keeper =
@@ -49,19 +63,7 @@ final class DowngradeOnVirtualTimeTest {
             DistributedReadWriteLock mine = keeper.readWriteLock("x");
             CountDownLatch held = new CountDownLatch(1);
             CountDownLatch go = new CountDownLatch(1);
-            Thread downgrading = start(() -> {
-                mine.writeLock().lock();
-                mine.readLock().lock();
-                held.countDown();
-                try {
-                    go.await();
-                } catch (InterruptedException e) {
-                    return;
-                }
-                UnknownOutcomeContract.unlockIfHeld(mine.writeLock());
-                UnknownOutcomeContract.unlockIfHeld(mine.readLock()); // with each it may pass on what it still has
-                UnknownOutcomeContract.unlockIfHeld(mine.writeLock());
-            });
+            Thread downgrading = start(() -> downgrade(mine, held, go));
             assertThat(held.await(30, TimeUnit.SECONDS)).isTrue();
             CompletableFuture<Lease> reading =
                     other.readWriteLock("x").readLock().acquireAsync();

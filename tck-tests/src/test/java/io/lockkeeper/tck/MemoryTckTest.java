@@ -7,7 +7,7 @@ import io.lockkeeper.spi.LockStore;
 import java.io.IOException;
 import java.util.Optional;
 
-/** The memory store obeys the law; other JVMs reach it over a bridge. */
+/** The memory store passes the contract; other JVMs reach it over a bridge. */
 class MemoryTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() throws IOException {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** What the clocks of members do to a quorum. */
 class QuorumClocksTest extends QuorumFaults {
     @Test
-    @DisplayName("K5: a clock that jumps far ahead is ignored, so that nobody gets in by it")
+    @DisplayName("K5: a clock that jumps far ahead is ignored, so that nobody acquires because of it")
     void aClockThatJumpsFarAheadIsIgnored() throws Exception {
         QuorumRig.Client a = rig.client();
         QuorumRig.Client b = rig.client();
@@ -31,7 +31,8 @@ class QuorumClocksTest extends QuorumFaults {
     }
 
     @Test
-    @DisplayName("K5: a clock that jumps by less than is allowed may let two in; the fence refuses the older one")
+    @DisplayName(
+            "K5: a clock that jumps by less than is allowed may admit two holders; the fence rejects the older one")
     void aClockThatJumpsALittleMayLetTwoInAndTheFenceRefusesTheOlder() throws Exception {
         Fence.InMemory fence = Fence.inMemory();
         QuorumOptions lax = new QuorumOptions(
@@ -69,8 +70,8 @@ class QuorumClocksTest extends QuorumFaults {
     }
 
     @Test
-    @DisplayName("K13: a member whose clock runs a percent fast lets nobody in while a holder believes to hold")
-    void aFastClockLetsNobodyInTooSoon() throws Exception {
+    @DisplayName("K13: a member whose clock runs a percent fast admits nobody while a holder believes it still holds")
+    void aFastClockAdmitsNobodyTooSoon() throws Exception {
         rig(3);
         rig.servers.forEach(server -> server.runAt(1.01));
         QuorumRig.Client b = rig.client();

@@ -37,7 +37,7 @@ abstract class QuorumFaults {
         rig.close();
     }
 
-    /** Does something on a thread of its own: the JVM's common pool may have a single one, and what is paused keeps it. */
+    /** Does something on its own thread: the JVM's common pool may have a single one, and what is paused keeps it. */
     static <T> CompletableFuture<T> async(Supplier<T> task) {
         return CompletableFuture.supplyAsync(task, run -> new Thread(run).start());
     }
@@ -82,7 +82,7 @@ abstract class QuorumFaults {
         return future.get(Contract.LONG.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Tries once; false when it is let in, and gives it back. */
+    /** Tries once; false if it is granted, which is then released. */
     final boolean triesInVain(QuorumRig.Client client) throws Exception {
         try {
             return isTaken(client);

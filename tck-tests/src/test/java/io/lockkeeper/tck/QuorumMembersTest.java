@@ -19,6 +19,7 @@ import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Promises;
 import io.lockkeeper.spi.StoreUrl;
 import io.lockkeeper.tck.support.Contract;
+import io.lockkeeper.testkit.ForwardingStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -52,7 +53,7 @@ class QuorumMembersTest {
     }
 
     private static LockStore without(Guarantee denied) {
-        return new DelegatingStore(memory()) {
+        return new ForwardingStore(memory()) {
             @Override
             public Guarantees guarantees() {
                 return new Promises(EnumSet.complementOf(EnumSet.of(denied)), Duration.ofMillis(100));
@@ -99,7 +100,7 @@ class QuorumMembersTest {
     }
 
     @Test
-    void whatAQuorumCannotBeRightOnIsRefused() {
+    void featuresThatAQuorumCannotGiveAreRefused() {
         try (QuorumStore store = QuorumStore.of(memories(3), OPTIONS);
                 Lockkeeper keeper = Lockkeeper.on(store)) {
             assertThatThrownBy(() -> keeper.semaphore("a", 2))
@@ -206,7 +207,7 @@ class QuorumMembersTest {
                 if (memory == memories[1] && attempts.incrementAndGet() <= 2) {
                     throw new StoreUnavailableException("connection refused", null);
                 }
-                return new DelegatingStore(memory) {
+                return new ForwardingStore(memory) {
                     @Override
                     public void close() {
                         closed.incrementAndGet();
@@ -226,7 +227,7 @@ class QuorumMembersTest {
     }
 
     @Test
-    void aMemberThatTakesLongToOpenHoldsUpNeitherBeginNorEnd() throws Exception {
+    void aMemberThatIsSlowToOpenDelaysNeitherOpeningNorClosing() throws Exception {
         MemoryStore[] memories = memories(3).toArray(MemoryStore[]::new);
         try (QuorumStore first = QuorumStore.of(List.of(memories), OPTIONS);
                 Lockkeeper keeper = Lockkeeper.on(first)) {
@@ -239,7 +240,7 @@ class QuorumMembersTest {
         openers.add(() -> memories[1]);
         openers.add(() -> {
             awaitLatch(reachable);
-            return new DelegatingStore(memories[2]) {
+            return new ForwardingStore(memories[2]) {
                 @Override
                 public void close() {
                     closed.countDown();

@@ -111,11 +111,11 @@ class QuorumMemoryTest extends QuorumFaults {
         forgets.jump(Duration.ofHours(-1));
         assertThat(triesOnceWithout(0)).isFalse();
         assertThat(forgets.isCounted()).isFalse();
-        // Its marker becomes final, but its grants are still ignored: a memory store's time does not go back, so that
+        // Its marker becomes final, but its grants are still ignored: the time of a memory store does not go back, so
         // its
-        // clock leads until the others have come up with it. (Where time goes back, the tokens that were given
-        // meanwhile
-        // lead as long.) Leases would end too soon by it. That is intended, and ends by itself.
+        // clock leads until the others have caught up. (Where time goes back, the tokens that were granted meanwhile
+        // lead
+        // for as long.) By this clock, leases would end too soon. That is intended, and ends by itself.
         while (!forgets.isCounted()) {
             rig.time.jump(Duration.ofSeconds(5));
             assertThat(triesOnceWithout(0)).isFalse();
@@ -152,7 +152,7 @@ class QuorumMemoryTest extends QuorumFaults {
         assertThatThrownBy(() -> fence.write(first, () -> "older")).isInstanceOf(StaleTokenException.class);
     }
 
-    /** A client that lives for a moment, and does not reach one member; whether it was let in. */
+    /** A client that lives for a moment, and does not reach one member; whether it was granted. */
     private boolean triesOnceWithout(int member) throws Exception {
         QuorumRig.Client client = rig.client();
         client.cutOff(member);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /** Members of a quorum that hang, are cut off, or are told too late. */
 class QuorumMessagesTest extends QuorumFaults {
     @Test
-    void aMemberThatHangsDelaysNobodyForGood() throws Exception {
+    void aMemberThatHangsDelaysNobodyForever() throws Exception {
         rig(3);
         QuorumRig.Client a = rig.client();
         assertThat(isTaken(a)).isFalse();
@@ -43,7 +43,7 @@ class QuorumMessagesTest extends QuorumFaults {
     }
 
     @Test
-    void whatSeemedToFailIsGivenBackAsWell() throws Exception {
+    void aClaimThatSeemedToFailIsReleasedAsWell() throws Exception {
         rig(3);
         QuorumRig.Client a = rig.client();
         assertThat(isTaken(a)).isFalse();
@@ -73,7 +73,7 @@ class QuorumMessagesTest extends QuorumFaults {
     }
 
     @Test
-    void whatAMemberCouldNotBeToldItIsToldWhenItIsHeardOfAgain() throws Exception {
+    void aMemberThatWasUnreachableLearnsWhatItMissed() throws Exception {
         rig(3);
         QuorumRig.Client a = rig.client();
         Lease held = a.keeper()
@@ -83,14 +83,14 @@ class QuorumMessagesTest extends QuorumFaults {
         assertThat(release(held)).isTrue();
         assertThat(rig.servers.get(2).isHeld("a")).isTrue();
         a.to(2).up();
-        Contract.await("it is told", () -> {
+        Contract.await("it is notified", () -> {
             a.keeper().inspector().inspect("b");
             return !rig.servers.get(2).isHeld("a");
         });
     }
 
     @Test
-    void aMinorityThatIsAwayIsNotMissed() throws Exception {
+    void anUnreachableMinorityMakesNoDifference() throws Exception {
         QuorumRig.Client a = rig.client();
         assertThat(isTaken(a)).isFalse();
         a.cutOff(1, 3);
@@ -129,7 +129,7 @@ class QuorumMessagesTest extends QuorumFaults {
     }
 
     @Test
-    void aMajorityThatIsAwayIsAnErrorAndTheHolderIsTold() throws Exception {
+    void anUnreachableMajorityIsAnErrorAndTheHolderIsNotified() throws Exception {
         QuorumRig.Client a = rig.client();
         ConcurrentLinkedQueue<LeaseLost> losses = new ConcurrentLinkedQueue<>();
         Lease held = a.keeper().lock("a", KEPT).acquire().onLost(losses::add);
@@ -170,7 +170,7 @@ class QuorumMessagesTest extends QuorumFaults {
             away.up();
         }
         assertThat((rig.time.nanos() - began) / 1_000_000_000).isBetween(50L, 60L);
-        Contract.await("it is told", () -> !losses.isEmpty());
+        Contract.await("it is notified", () -> !losses.isEmpty());
         assertThat(losses.element().reason()).isEqualTo(LeaseLost.Reason.MAX_HOLD);
     }
 

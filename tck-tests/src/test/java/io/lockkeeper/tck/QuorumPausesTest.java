@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 /** What pauses of the holder do to a quorum. */
 class QuorumPausesTest extends QuorumFaults {
     @Test
-    @DisplayName("K1: a holder that was paused for longer than its lease is told, and its write is refused")
-    void aHolderThatWasPausedIsToldAndItsWriteRefused() throws Exception {
+    @DisplayName("K1: a holder that was paused for longer than its lease is notified, and its write is rejected")
+    void aHolderThatWasPausedIsNotifiedAndItsWriteRejected() throws Exception {
         Fence.InMemory fence = Fence.inMemory();
         QuorumRig.Client a = rig.client();
         Lease paused = a.keeper().lock("a", LockOptions.defaults().lease(LEASE)).acquire();
@@ -51,8 +51,8 @@ class QuorumPausesTest extends QuorumFaults {
     }
 
     @Test
-    @DisplayName("K2, K3: a write that was checked in time and comes too late is refused by the fence alone")
-    void aWriteThatWasCheckedInTimeAndComesTooLateIsRefused() throws Exception {
+    @DisplayName("K2, K3: a write that was checked in time and arrives too late is rejected by the fence alone")
+    void aWriteThatWasCheckedInTimeAndArrivesTooLateIsRejected() throws Exception {
         Fence.InMemory fence = Fence.inMemory();
         List<String> written = new ArrayList<>();
         Lease late = take(rig.client());
@@ -67,7 +67,7 @@ class QuorumPausesTest extends QuorumFaults {
     }
 
     @Test
-    @DisplayName("K4: a grant whose answers come after the lease is no grant, and is given back everywhere")
+    @DisplayName("K4: a grant whose answers come after the lease is no grant, and is released everywhere")
     void aGrantWhoseAnswersComeAfterTheLeaseIsGivenBack() throws Exception {
         QuorumRig.Client a = rig.client();
         QuorumRig.Client b = rig.client();
@@ -108,8 +108,8 @@ class QuorumPausesTest extends QuorumFaults {
     }
 
     @Test
-    @DisplayName("a repeated claim tells what remains when it is answered, though members take their time")
-    void aRepeatedClaimTellsWhatRemains() throws Exception {
+    @DisplayName("a repeated claim returns what remains when it is answered, though members take their time")
+    void aRepeatedClaimReturnsWhatRemains() throws Exception {
         QuorumRig.Client a = rig.client();
         assertThat(isTaken(a)).isFalse(); // the quorum has begun
         try (SpiClient client = new SpiClient(a.store())) {

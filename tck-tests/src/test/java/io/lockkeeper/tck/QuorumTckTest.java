@@ -14,13 +14,14 @@ import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.testkit.ForwardingStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
 
-/** A quorum of three memory stores obeys the law, as far as it promises to. */
+/** A quorum of three memory stores passes the contract, as far as its guarantees go. */
 class QuorumTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() throws IOException {
@@ -65,7 +66,7 @@ class QuorumTckTest extends LockStoreTck {
      * Repeats steps that failed, as a keeper does. The contract's single steps have none, and on a busy machine a member's
      * thread may have to wait for longer than members are waited for.
      */
-    private static final class Repeating extends DelegatingStore {
+    private static final class Repeating extends ForwardingStore {
         Repeating(LockStore store) {
             super(store);
         }

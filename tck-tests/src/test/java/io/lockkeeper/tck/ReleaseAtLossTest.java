@@ -9,6 +9,7 @@ import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.Ticker;
+import io.lockkeeper.testkit.ForwardingStore;
 import io.lockkeeper.testkit.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ class ReleaseAtLossTest {
     private final AtomicInteger begun = new AtomicInteger();
     private final ThreadLocal<Integer> slow = ThreadLocal.withInitial(() -> 0);
 
-    /** The same time; whoever is to be slow takes a while to read it, once. */
+    /** The same time; a thread that is to be slow takes a while to read it, once. */
     private final class SlowTicker implements Ticker {
         @Override
         public long nanos() {
@@ -57,7 +58,7 @@ class ReleaseAtLossTest {
     @Test
     void noReleaseSucceedsFromTheEndOfValidityOn() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
-        LockStore store = new DelegatingStore(time.newStore()) {
+        LockStore store = new ForwardingStore(time.newStore()) {
             @Override
             public Ticker ticker() {
                 return new SlowTicker();

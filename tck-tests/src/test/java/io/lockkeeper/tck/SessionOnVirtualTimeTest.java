@@ -10,6 +10,7 @@ import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Liveness;
+import io.lockkeeper.testkit.ForwardingStore;
 import io.lockkeeper.testkit.VirtualTime;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -26,7 +27,7 @@ final class SessionOnVirtualTimeTest {
     private final Session session = new Session();
     private final BlockingQueue<LeaseLost> told = new LinkedBlockingQueue<>();
     private final BlockingQueue<Duration> atRisk = new LinkedBlockingQueue<>();
-    private final Lockkeeper keeper = Lockkeeper.builder(new DelegatingStore(time.newStore()) {
+    private final Lockkeeper keeper = Lockkeeper.builder(new ForwardingStore(time.newStore()) {
                 @Override
                 public Liveness liveness(Claim claim) {
                     return session;
@@ -73,7 +74,7 @@ final class SessionOnVirtualTimeTest {
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
         T first = queue.poll(30, TimeUnit.SECONDS);
-        assertThat(first).as("told in time").isNotNull();
+        assertThat(first).as("reported in time").isNotNull();
         return first;
     }
 

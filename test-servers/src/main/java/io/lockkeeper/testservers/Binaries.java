@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * environment variable of the {@link ServerKind} names, on the {@code PATH} and in the usual places, in Debian packages
  * unpacked into a cache folder.
  *
- * <p>An environment variable that is set but wrong is an error, not a reason to look elsewhere: who sets it wants that server.
+ * <p>An environment variable that is set but wrong is an error, not a reason to look elsewhere: setting it means that this server is wanted.
  */
 public final class Binaries {
     private static final Map<ServerKind, Answer> ANSWERS = new EnumMap<>(ServerKind.class);

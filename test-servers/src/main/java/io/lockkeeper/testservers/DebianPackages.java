@@ -20,7 +20,7 @@ import java.util.Set;
  * Fetches a server as Debian packages and unpacks them into a cache folder. That needs no root, runs no script of a package,
  * starts nothing and changes nothing else on the machine.
  *
- * <p>The cache is {@code $LOCKKEEPER_SERVER_CACHE}, else {@code lockkeeper/servers} below {@code $XDG_CACHE_HOME} or
+ * <p>The cache is {@code $LOCKKEEPER_SERVER_CACHE}, otherwise {@code lockkeeper/servers} below {@code $XDG_CACHE_HOME} or
  * {@code ~/.cache}. Two JVMs do not get into each other's way: a file lock is held while unpacking, and a folder appears under
  * its final name only when it is complete.
  *
@@ -77,7 +77,7 @@ final class DebianPackages {
         }
         Path work = Files.createTempDirectory(cache, "unpacking");
         try {
-            // another user than the one who unpacks may run the server
+            // the server may run as another user than the one who unpacks
             Folders.letOthersPass(work);
             Path unpacked = Files.createDirectory(work.resolve("root"));
             apt(work, "download", needed(kind));
@@ -113,7 +113,7 @@ final class DebianPackages {
         Set<String> names = new LinkedHashSet<>(kind.packages());
         plan.lines()
                 .map(line -> line.split(" "))
-                // "Inst name [old] (new …)" is an upgrade; a newer libc beside the old loader would break everything
+                // "Inst name [old] (new …)" is an upgrade; a newer libc next to the old loader would break everything
                 .filter(words -> words.length > 2 && words[0].equals("Inst") && !words[2].startsWith("["))
                 .forEach(words -> names.add(words[1]));
         return List.copyOf(names);

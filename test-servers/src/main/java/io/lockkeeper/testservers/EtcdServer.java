@@ -44,7 +44,7 @@ public final class EtcdServer extends LocalServer {
                 "--listen-peer-urls=" + peer,
                 "--initial-advertise-peer-urls=" + peer,
                 "--initial-cluster=n1=" + peer,
-                // 3.4 has another logger by default, with other words
+                // 3.4 has another logger by default, with other messages
                 "--logger=zap"));
         command.addAll(settings);
         return command;

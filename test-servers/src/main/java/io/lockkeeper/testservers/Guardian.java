@@ -61,7 +61,7 @@ final class Guardian {
 
     private Guardian() throws IOException {
         folder = Files.createTempDirectory("lockkeeper-");
-        // a server may run as another user, in a folder of its own below this one
+        // a server may run as another user, in its own folder below this one
         Folders.letOthersPass(folder);
         orders = new ProcessBuilder("sh", "-c", SCRIPT, "guardian", folder.toString())
                 .redirectOutput(Redirect.DISCARD)

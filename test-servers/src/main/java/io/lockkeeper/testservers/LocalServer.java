@@ -55,7 +55,7 @@ public abstract class LocalServer implements AutoCloseable {
         return "TERM";
     }
 
-    /** The first start, to be called by whoever made this object; nothing is left behind if it fails. */
+    /** The first start, to be called by the creator of this object; nothing is left behind if it fails. */
     final synchronized void begin() {
         try {
             prepare();

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One MariaDB, with the database {@code test} and the user {@code root}, who needs no password. */
 public final class MariaDbServer extends LocalServer {
-    /** Small files and little memory; the same for installing and running, or the log would be written anew at the first run. */
+    /** Small files and little memory; the same for installing and running, or the log would be written again at the first run. */
     private static final List<String> SMALL =
             List.of("--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M", "--innodb-use-native-aio=0");
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Chooses ports that are free now; whoever uses one must be ready to find it taken.
+ * Chooses ports that are free now; a server that uses one may find it taken.
  *
  * <p>They lie below those that the system gives to outgoing connections (from 32768 on Linux, from 49152 elsewhere). Else, while
  * a server is down, its port could become a client's: a client that tries again and again would even connect to itself. Redis

@@ -90,7 +90,7 @@ final class ProxyConnection {
                     break;
                 }
                 Chunk chunk = new Chunk(Arrays.copyOf(buffer, length), lane.ticket());
-                // counted before they go on: who has seen their effect finds them counted
+                // counted before they are passed on: once their effect is visible, they are counted
                 lane.received.addAndGet(length);
                 queue.add(chunk);
             }
@@ -108,7 +108,7 @@ final class ProxyConnection {
                 Chunk chunk = queue.take();
                 gap = gap || !lane.mayPass(chunk.arrived, chunk.ticket);
                 if (gap) {
-                    // after a gap nothing may follow; the proxy resets such connections when it is healed
+                    // after a gap nothing may follow; the proxy resets such connections when it is repaired
                     torn = true;
                     if (!lane.isDropping()) {
                         reset();

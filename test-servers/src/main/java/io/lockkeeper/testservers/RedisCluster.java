@@ -78,7 +78,7 @@ public final class RedisCluster implements AutoCloseable {
 
     private void join() {
         for (int i = 0; i < servers.size(); i++) {
-            ask(i, "CLUSTER SET-CONFIG-EPOCH " + (i + 1)); // else they take turns to settle who is who
+            ask(i, "CLUSTER SET-CONFIG-EPOCH " + (i + 1)); // otherwise they take turns to settle who is who
         }
         for (int i = 0; i < MASTERS; i++) {
             int first = i * SLOTS / MASTERS;

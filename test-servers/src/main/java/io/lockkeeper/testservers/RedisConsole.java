@@ -17,7 +17,7 @@ final class RedisConsole {
     private RedisConsole() {}
 
     /**
-     * Has a command carried out on a connection of its own.
+     * Runs a command on its own connection.
      *
      * @return the answer, an array as its elements line by line
      * @throws IllegalStateException if the answer is an error

@@ -79,7 +79,7 @@ public final class ServerProcess {
 
     /** {@code kill -9}: returns when it has ended. */
     public synchronized void kill() {
-        // stopped first, it starts no more children that would be missed
+        // stopped first, so that it starts no more children that would be missed
         List<ProcessHandle> all = isAlive() ? stopAll() : List.of();
         process.destroyForcibly();
         all.forEach(ProcessHandle::destroyForcibly);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
-/** A ZooKeeper ensemble of three servers, each in a JVM of its own. */
+/** A ZooKeeper ensemble of three servers, each in its own JVM. */
 public final class ZooKeeperEnsemble implements AutoCloseable {
     private static final int SIZE = 3;
 

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One ZooKeeper server in a JVM of its own, from the jars on this JVM's class path: whoever starts one has {@code zookeeper},
+ * One ZooKeeper server in its own JVM, from the jars on this JVM's class path: whoever starts one has {@code zookeeper},
  * {@code metrics-core} and {@code snappy-java} there.
  */
 public final class ZooKeeperServer extends LocalServer {

@@ -24,7 +24,7 @@ final class Sql {
         }
     }
 
-    /** The first column of the first row; fails if there is no answer within so many seconds. */
+    /** The first column of the first row; fails if there is no answer within this many seconds. */
     static String query(Connection connection, String sql, int seconds) throws SQLException {
         connection.setNetworkTimeout(Runnable::run, seconds * 1000);
         try (Statement statement = connection.createStatement();

@@ -44,6 +44,10 @@ final class Clone {
         }
         Files.createFile(root.resolve("pom.xml"));
         executable(Files.copy(Path.of("..", "lockkeeper"), script()));
+        Path builder = Path.of("src/launcher/clone.sh");
+        Path copy = root.resolve("cli").resolve(builder);
+        Files.createDirectories(copy.getParent());
+        Files.copy(builder, copy);
         Path built = Files.createDirectories(folder.resolve("built"));
         int n = 0;
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {

@@ -72,7 +72,7 @@ public final class StoreUrl {
         return new IllegalArgumentException(LockkeeperException.printable(why));
     }
 
-    /** A name as a message shows it. What no parameter is called may be a piece of a secret that has a '?' or '&' in it. */
+    /** A name as a message shows it. What no parameter is called may be a piece of a secret that has {@code ?} or {@code &} in it. */
     public static String shown(String name) {
         return name.matches("[A-Za-z][A-Za-z0-9_.-]{0,39}") ? name : "…";
     }

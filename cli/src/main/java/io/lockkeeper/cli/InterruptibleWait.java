@@ -26,7 +26,7 @@ final class InterruptibleWait {
     }
 
     Optional<Lease> acquire(Lockkeeper keeper, Request request, String label) throws InterruptedException {
-        try (Progress progress = Progress.start(keeper.inspector(), request.name());
+        try (WaitMessage message = WaitMessage.start(keeper.inspector(), request.name());
                 Quit quit = new Quit()) {
             return request.acquire(keeper, label);
         } finally {

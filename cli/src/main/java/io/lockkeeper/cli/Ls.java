@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
 /** {@code lockkeeper ls}. */
 @Command(
         name = "ls",
-        description = "List the names in use, and who holds them.",
+        description = "List the names in use and their holders.",
         footer = {
             "",
             "Examples:",
@@ -58,11 +58,21 @@ final class Ls implements Callable<Integer> {
             Terminal.ERR.println(Terminal.ERR.dim(none + " is in use"));
             return Exit.OK;
         }
-        Table table = new Table("NAME", "MODE", "HOLDER", "LABEL", "HELD FOR", "LEASE LEFT", "WAITING", "TOKEN");
-        for (LockInfo info : all) {
-            rows(info, table);
+        try (Table table = new Table(
+                Terminal.OUT::println,
+                Terminal.OUT::bold,
+                "NAME",
+                "MODE",
+                "HOLDER",
+                "LABEL",
+                "HELD FOR",
+                "LEASE LEFT",
+                "WAITING",
+                "TOKEN")) {
+            for (LockInfo info : all) {
+                rows(info, table);
+            }
         }
-        table.print(Terminal.OUT);
         return Exit.OK;
     }
 

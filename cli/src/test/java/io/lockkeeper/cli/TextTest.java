@@ -83,8 +83,8 @@ class TextTest {
                 new LockInfo.Hold("host:12", "", 7, 1, Instant.now().minusSeconds(12), Duration.ofSeconds(20));
         LockInfo info = new LockInfo("x", Mode.EXCLUSIVE, 0, List.of(hold), 1, Duration.ZERO);
         try (Lockkeeper keeper = Lockkeeper.connect("memory:");
-                Progress progress = Progress.start(keeper.inspector(), "x")) {
-            assertThat(progress.line(info)).matches("waiting for x, held by host \\(pid 12\\) for 1[2-9] s");
+                WaitMessage message = WaitMessage.start(keeper.inspector(), "x")) {
+            assertThat(message.line(info)).matches("waiting for x, held by host \\(pid 12\\) for 1[2-9] s");
         }
     }
 }

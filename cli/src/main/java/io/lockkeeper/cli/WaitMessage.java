@@ -8,8 +8,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Tells people, on one line of a terminal that is wiped in the end, for whom they wait. */
-final class Progress implements AutoCloseable {
+/**
+ * The message on a terminal while a command waits for its lock: {@code waiting for NAME, held by CLIENT for AGE, N ahead of you}. It
+ * is one line, shown after a moment, renewed every second, and wiped when the wait is over.
+ */
+final class WaitMessage implements AutoCloseable {
     /** Below this nobody reads it. */
     private static final long FIRST_MILLIS = 300;
 
@@ -17,24 +20,24 @@ final class Progress implements AutoCloseable {
 
     private final Inspector inspector;
     private final String name;
-    private final Thread thread = new Thread(this::loop, "progress");
+    private final Thread thread = new Thread(this::loop, "wait-message");
     private boolean closed;
     private boolean shown;
     private int ahead = Integer.MAX_VALUE;
     private long token;
 
-    private Progress(Inspector inspector, String name) {
+    private WaitMessage(Inspector inspector, String name) {
         this.inspector = inspector;
         this.name = name;
         thread.setDaemon(true);
     }
 
-    static Progress start(Inspector inspector, String name) {
-        Progress progress = new Progress(inspector, name);
+    static WaitMessage start(Inspector inspector, String name) {
+        WaitMessage message = new WaitMessage(inspector, name);
         if (Terminal.ERR.isTerminal()) {
-            progress.thread.start();
+            message.thread.start();
         }
-        return progress;
+        return message;
     }
 
     private void loop() {
@@ -84,7 +87,7 @@ final class Progress implements AutoCloseable {
                 line.append(" and ").append(info.holders().size() - 1).append(" more");
             }
             line.append(" for ").append(Text.age(first.since()));
-            // Those behind us count as waiters, too; only those who were there first can be ahead.
+            // Those who came after us count as waiters, too; only those who were there first can be ahead.
             ahead = Math.max(0, Math.min(others, token != 0 && token != first.token() ? ahead - 1 : ahead));
             token = first.token();
         } else if (!info.closedFor().isZero()) {

@@ -3,11 +3,15 @@ package io.lockkeeper.sql;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +81,11 @@ enum Dialect {
         return this == MARIADB || this == MYSQL;
     }
 
+    /** Whether a lock in a transaction of the caller is one on a row, which needs a table. */
+    boolean locksRows() {
+        return this == MARIADB || this == MYSQL || this == H2;
+    }
+
     /** How many µs the clock may stand still. */
     long tick() {
         return this == SQLITE ? 1_000 : 0;
@@ -97,6 +106,21 @@ enum Dialect {
     /** Plain identifiers, quoted so that none is a reserved word. */
     String quoted(String identifier) {
         return this == MARIADB || this == MYSQL ? "`" + identifier + "`" : '"' + identifier + '"';
+    }
+
+    /** What stands in this dialect for the words of common texts, such as types of columns. */
+    Map<String, String> words() {
+        Properties words = new Properties();
+        for (String place : new String[] {next, folder}) {
+            String text = read(place + "/types.properties");
+            try {
+                words.load(new StringReader(text == null ? "" : text));
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot read the types of " + place, e);
+            }
+        }
+        return words.stringPropertyNames().stream()
+                .collect(Collectors.toUnmodifiableMap(word -> word, words::getProperty));
     }
 
     boolean has(String name) {

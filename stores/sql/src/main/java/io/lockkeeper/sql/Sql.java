@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements of a dialect, ready to be prepared: {@code ${lock}} is a table, {@code ${now}} the text of another file,
- * {@code :parameter} becomes a question mark, {@code :list...} as many as there are values.
+ * The statements of a dialect, ready to be prepared: {@code ${lock}} is a table, {@code ${key}} a word of the dialect, such as a
+ * type, {@code ${now}} the text of another file; {@code :parameter} becomes a question mark, {@code :list...} as many as there are values.
  */
 final class Sql {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+)}");
@@ -26,6 +26,7 @@ final class Sql {
     private final Map<String, String> tables;
     private final Map<String, Boolean> known = new ConcurrentHashMap<>();
     private final Map<String, Template> templates = new ConcurrentHashMap<>();
+    private volatile @Nullable Map<String, String> words; // read when tables are made
     private final Damaged damaged = new Damaged();
 
     /** Pieces of text, with a parameter between any two. */
@@ -76,10 +77,26 @@ final class Sql {
         Matcher m = PLACEHOLDER.matcher(dialect.text(name));
         StringBuilder out = new StringBuilder();
         while (m.find()) {
-            String table = tables.get(m.group(1));
-            m.appendReplacement(out, Matcher.quoteReplacement(table != null ? table : text(m.group(1))));
+            m.appendReplacement(out, Matcher.quoteReplacement(standsFor(m.group(1))));
         }
-        return m.appendTail(out).toString();
+        return m.appendTail(out).toString().strip();
+    }
+
+    private String standsFor(String placeholder) {
+        String table = tables.get(placeholder);
+        if (table != null) {
+            return table;
+        }
+        return has(placeholder) ? text(placeholder) : Objects.requireNonNull(words().get(placeholder), placeholder);
+    }
+
+    private Map<String, String> words() {
+        Map<String, String> read = words;
+        if (read == null) {
+            read = dialect.words();
+            words = read;
+        }
+        return read;
     }
 
     private Template template(String name) {

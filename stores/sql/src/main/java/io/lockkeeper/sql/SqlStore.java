@@ -126,7 +126,7 @@ public final class SqlStore implements LockStore {
      *     {@code "PostgreSQL"} or {@code "MariaDB"}
      */
     public static List<String> ddl(String product, SqlOptions options) {
-        return List.of(Tables.ddl(new Sql(Dialect.of(product), options)));
+        return Tables.ddl(new Sql(Dialect.of(product), options));
     }
 
     @Override

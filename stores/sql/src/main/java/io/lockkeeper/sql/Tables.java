@@ -7,6 +7,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -49,8 +51,12 @@ final class Tables {
     }
 
     /** The statements that make the tables. */
-    static String[] ddl(Sql sql) {
-        return sql.text("create").split(";\\s*(\n|$)");
+    static List<String> ddl(Sql sql) {
+        List<String> statements = new ArrayList<>(List.of(sql.text("create").split("\\s*;\\s*(\n|$)")));
+        if (sql.dialect().locksRows()) {
+            statements.add(sql.text("row_create"));
+        }
+        return List.copyOf(statements);
     }
 
     private static void create(Connection connection, Sql sql) throws SQLException {

@@ -1,10 +1,10 @@
--- One row a name that has entered a JdbcFence, kept for ever: the largest tokens seen.
+-- One row per name that has entered a JdbcFence, kept forever: the largest tokens seen.
 --   name             percent-encoded where it is not plain ASCII
 --   exclusive_token  of writers
 --   shared_token     of readers
 CREATE TABLE IF NOT EXISTS ${fence} (
-  name             VARCHAR(1536) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  name             ${key} NOT NULL PRIMARY KEY,
   exclusive_token  BIGINT  NOT NULL,
   shared_token     BIGINT  NOT NULL,
   format           INTEGER NOT NULL
-) ENGINE = InnoDB
+) ${table_end}

@@ -6,6 +6,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StaleTokenException;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.spi.NameCodec;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -7,6 +7,7 @@ import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Signal;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.NameCodec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,6 +2,7 @@
 package io.lockkeeper.sql;
 
 import io.lockkeeper.model.NameState;
+import io.lockkeeper.spi.NameCodec;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

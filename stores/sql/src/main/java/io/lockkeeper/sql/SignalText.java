@@ -5,6 +5,7 @@ import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.model.Signal;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.StoreTime;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

@@ -7,6 +7,7 @@ import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchState.Outcome;
 import io.lockkeeper.spi.LatchStep;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.StoreTime;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.StoreTime;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

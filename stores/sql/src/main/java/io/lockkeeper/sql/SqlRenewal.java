@@ -8,6 +8,7 @@ import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.StoreTime;

@@ -12,6 +12,7 @@ import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
 import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Promises;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;

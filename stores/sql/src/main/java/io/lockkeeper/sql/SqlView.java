@@ -6,6 +6,7 @@ import io.lockkeeper.model.Held;
 import io.lockkeeper.model.NameState;
 import io.lockkeeper.model.Waiting;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.NameCodec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -30,6 +30,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SqlStore implements LockStore {
     private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+    /** What every database gives; DURABLE and PUSH depend on it, and FAILOVER_SAFE is for its administrator to promise. */
+    private static final Set<Guarantee> GUARANTEES = Set.of(
+            Guarantee.FENCED,
+            Guarantee.FAIR,
+            Guarantee.LOCK_DELAY,
+            Guarantee.SHARED,
+            Guarantee.PERMITS,
+            Guarantee.LATCH,
+            Guarantee.RAISES_TOKENS);
 
     /** Names that are read in one statement. */
     private static final int PAGE = 1_000;
@@ -79,13 +90,13 @@ public final class SqlStore implements LockStore {
             connections.begin(dialect, () -> Tables.open(connections, sql, options.createTables(), id));
             this.wakeUps = maker.make(connections, sql, incarnation);
             this.purge = new Purge(connections, sql, incarnation, options.timeoutMillis(), this::catchUp);
-            EnumSet<Guarantee> kept = EnumSet.complementOf(EnumSet.of(Guarantee.FAILOVER_SAFE));
-            if (!dialect.isDurable() || options.relaxed()) {
-                kept.remove(Guarantee.DURABLE);
+            EnumSet<Guarantee> kept = EnumSet.copyOf(GUARANTEES);
+            if (dialect.isDurable() && !options.relaxed()) {
+                kept.add(Guarantee.DURABLE);
             }
-            this.pushing = new Promises(kept, SHORTEST_LEASE);
-            kept.remove(Guarantee.PUSH);
             this.polling = new Promises(kept, SHORTEST_LEASE);
+            kept.add(Guarantee.PUSH);
+            this.pushing = new Promises(kept, SHORTEST_LEASE);
         } catch (RuntimeException | Error e) {
             connections.close();
             throw e;

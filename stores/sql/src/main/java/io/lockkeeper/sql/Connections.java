@@ -3,13 +3,11 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.sql.base.ConnectionSource;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Our own connections, never the caller's: in autocommit, or in a short transaction. One is reserved for renewals, so
  * that a pool that is exhausted cannot lose locks.
  *
- * <p>An interrupt never breaks a step: it is put aside while a connection is used, and kept for afterwards.
+ * <p>An interrupt never breaks a step ({@link StepRunner}). The connection for renewals is a {@link RenewalConnection}.
  */
 final class Connections implements AutoCloseable {
     /** Threads that wait for the user's data source; more steps than these wait for them. */
@@ -26,28 +24,18 @@ final class Connections implements AutoCloseable {
     /** Of those that wait for connections to keep, which must not have to wait for steps. */
     private static final int KEPT = 4;
 
-    /** A hold of the default length is renewed three times in this period. */
-    private static final long RESERVED_NANOS = TimeUnit.SECONDS.toNanos(30);
-
     /** A client that is in use does not connect again for each step. */
     private static final long RESTING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final ConnectionSource source;
-    private final int timeoutMillis;
+    private final StepRunner runner;
+    private final RenewalConnection forRenewals;
     private final ConnectionPreparation preparation;
     private final @Nullable Borrower forSteps;
     private final @Nullable Borrower toKeep;
-    private final ReentrantLock renewing = new ReentrantLock();
-    private volatile @Nullable InterruptShield interruptShield;
     private volatile @Nullable Runnable repair;
     private volatile boolean listens;
-    private volatile long renewed = System.nanoTime();
     private volatile long stepped = System.nanoTime();
-    private volatile boolean keepsOne;
-    private volatile boolean closed;
-    private final AtomicInteger users = new AtomicInteger();
-    private volatile boolean wasUsed;
-    private @Nullable BorrowedConnection reserved;
 
     /** What is done with a connection. */
     interface Work<T> {
@@ -65,7 +53,8 @@ final class Connections implements AutoCloseable {
 
     Connections(ConnectionSource source, int timeoutMillis) {
         this.source = source;
-        this.timeoutMillis = timeoutMillis;
+        this.runner = new StepRunner(source, timeoutMillis);
+        this.forRenewals = new RenewalConnection(source, this::kept, this::pooled, timeoutMillis);
         // After the server's own timeouts, which leave the connection whole.
         this.preparation = new ConnectionPreparation(timeoutMillis + Math.max(250, timeoutMillis / 4), source::discard);
         this.forSteps = source.isShared() ? new Borrower(timeoutMillis, STEPS, this::need) : null;
@@ -76,59 +65,45 @@ final class Connections implements AutoCloseable {
     void begin(Dialect dialect, Runnable repair) {
         this.repair = repair;
         if (dialect.suffersFromInterrupts()) {
-            interruptShield = new InterruptShield(timeoutMillis);
+            runner.shield();
         }
         preparation.comeIn(autocommit(Connection::getTransactionIsolation), dialect);
         listens = dialect.notifies();
-        keepsOne = !source.hasLine();
+        if (!source.hasLine()) {
+            forRenewals.want();
+        }
         if (source.isShared()) {
             renewal(this::checkThatThereAreEnough);
-        } else if (keepsOne && !source.isSparing()) {
+        } else if (!source.hasLine() && !source.isSparing()) {
             renewal(connection -> true);
         }
     }
 
     /** Something is held: from now on there is a connection for renewals that nobody else uses. */
     void keepOne() {
-        if (!keepsOne) {
-            keepsOne = true;
-            try {
-                renewal(connection -> true);
-            } catch (StoreUnavailableException e) {
-                // The first renewal tries again.
-            }
+        if (!forRenewals.want()) {
+            keepNow();
         }
     }
 
     /** A client uses the store: the application's source gives us a connection to keep, unless it has done so already. */
     void beginUse() {
-        users.incrementAndGet();
-        if (wasUsed && source.isShared()) {
-            try {
-                renewal(connection -> true);
-            } catch (StoreUnavailableException e) {
-                // The first renewal tries again.
-            }
+        if (forRenewals.beginUse() && source.isShared()) {
+            keepNow();
         }
-        wasUsed = true;
+    }
+
+    private void keepNow() {
+        try {
+            renewal(connection -> true);
+        } catch (StoreUnavailableException e) {
+            // The first renewal tries again.
+        }
     }
 
     /** It no longer does. The application gets back what is kept for nobody. */
     void endUse() {
-        if (users.decrementAndGet() == 0) {
-            renewing.lock();
-            try {
-                closeUnused();
-            } finally {
-                renewing.unlock();
-            }
-        }
-    }
-
-    private void closeUnused() {
-        if (source.isShared() && wasUsed && users.get() == 0) {
-            closeReserved();
-        }
+        forRenewals.endUse();
     }
 
     /** Whether the application uses the source of these, too. */
@@ -176,7 +151,7 @@ final class Connections implements AutoCloseable {
     }
 
     private <T> T inAutocommit(Work<T> work) {
-        return step(false, () -> {
+        return runner.run(false, () -> {
             try (BorrowedConnection borrowed = pooled()) {
                 return work.with(borrowed.connection());
             } catch (SQLException e) {
@@ -205,7 +180,7 @@ final class Connections implements AutoCloseable {
     /** Our own transaction: all of it or nothing. */
     <T> T transaction(Work<T> work) {
         stepped = System.nanoTime();
-        return step(false, () -> {
+        return runner.run(false, () -> {
             try (BorrowedConnection borrowed = pooled()) {
                 return Transaction.run(borrowed.connection(), work, this::discard);
             } catch (SQLException e) {
@@ -233,7 +208,7 @@ final class Connections implements AutoCloseable {
     }
 
     private <T> T inLine(InLine<T> steps) {
-        return step(false, () -> {
+        return runner.run(false, () -> {
             try {
                 return steps.make();
             } catch (SQLException e) {
@@ -258,25 +233,18 @@ final class Connections implements AutoCloseable {
 
     /** In autocommit, on the connection that is kept for renewals; or, while nothing is held, on one that is free. */
     <T> T renewal(Work<T> work) {
-        return step(true, () -> {
-            renewing.lock();
-            try (Connection spare = reserved == null && !keepsOne ? source.spare() : null) {
-                return work.with(spare != null ? spare : reserved());
+        return runner.run(true, () -> {
+            try {
+                return forRenewals.use(work);
             } catch (SQLException e) {
-                if (reserved != null && !isAlive(reserved.connection())) {
-                    closeReserved(); // otherwise it is kept: the pool may have no other one
-                }
                 throw failure(e);
-            } finally {
-                closeUnused();
-                renewing.unlock();
             }
         });
     }
 
     /** A transaction on the connection that is kept for renewals. */
     <T> T renewalTransaction(Work<T> work) {
-        return renewal(connection -> Transaction.run(connection, work, this::discardReserved));
+        return renewal(connection -> Transaction.run(connection, work, forRenewals::discard));
     }
 
     /** Keeps places in queues, in autocommit: on a connection that is there anyway, if there is one and no other is in use. */
@@ -290,7 +258,7 @@ final class Connections implements AutoCloseable {
             return inAutocommit(work);
         }
         try {
-            return step(false, () -> {
+            return runner.run(false, () -> {
                 try {
                     return work.with(taken);
                 } catch (SQLException e) {
@@ -324,42 +292,12 @@ final class Connections implements AutoCloseable {
             return;
         }
         source.rest(alsoPooled && isResting());
-        if (System.nanoTime() - renewed > RESERVED_NANOS && renewing.tryLock()) {
-            try {
-                closeReserved();
-            } finally {
-                renewing.unlock();
-            }
-        }
+        forRenewals.rest();
     }
 
     /** A connection to listen on; the caller closes it. */
     BorrowedConnection listening() throws SQLException {
         return kept();
-    }
-
-    private Connection reserved() throws SQLException {
-        BorrowedConnection borrowed = reserved;
-        if (closed) {
-            throw new SQLException("the store is closed", "08003");
-        }
-        if (borrowed == null) {
-            borrowed = reserve();
-            reserved = borrowed;
-        }
-        renewed = System.nanoTime();
-        return borrowed.connection();
-    }
-
-    private BorrowedConnection reserve() throws SQLException {
-        try {
-            return kept();
-        } catch (SQLException e) {
-            if (!source.isSparing()) {
-                throw e;
-            }
-            return pooled(); // the server may have no more of them, but the pool one that has been used
-        }
     }
 
     private BorrowedConnection pooled() throws SQLException {
@@ -374,86 +312,9 @@ final class Connections implements AutoCloseable {
                 : preparation.prepare(source.kept(), true);
     }
 
-    /** On this thread with the interrupt deferred, or, where that is not enough, on another one. */
-    private <T> T step(boolean isRenewal, Supplier<T> step) {
-        InterruptShield shield = interruptShield;
-        if (shield != null) {
-            return shield.call(step);
-        }
-        boolean interrupted = Thread.interrupted();
-        try {
-            while (true) {
-                try {
-                    return inTurn(isRenewal, step);
-                } catch (StoreUnavailableException e) {
-                    // While it waited for a connection, so that nothing has been done yet.
-                    if (!(e.getCause() instanceof SQLException sql && Failures.isInterrupt(sql))) {
-                        throw e;
-                    }
-                    interrupted = true;
-                    Thread.interrupted();
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** A renewal that has waited long enough does not wait for its turn: the database serializes writers, too. */
-    private <T> T inTurn(boolean isRenewal, Supplier<T> step) {
-        ReentrantLock turn = source.turn();
-        if (turn == null) {
-            return step.get();
-        }
-        boolean isOurs;
-        try {
-            isOurs = turn.tryLock(timeoutMillis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            throw Failures.of(
-                    new SQLTransientConnectionException("interrupted while it waited for its turn", "08001", e));
-        }
-        if (!isOurs && !isRenewal) {
-            throw new StoreUnavailableException("no turn to write within " + timeoutMillis + " ms", null);
-        }
-        try {
-            return step.get();
-        } finally {
-            if (isOurs) {
-                turn.unlock();
-            }
-        }
-    }
-
-    private boolean isAlive(Connection connection) {
-        try {
-            return connection.isValid(Math.max(1, timeoutMillis / 1_000));
-        } catch (SQLException e) {
-            return false;
-        }
-    }
-
     /** Does away with a connection of a step; its step still closes it. */
     void discard(Connection connection) {
         source.discard(connection);
-    }
-
-    private void discardReserved(Connection connection) {
-        source.discard(connection);
-        closeReserved();
-    }
-
-    private void closeReserved() {
-        BorrowedConnection old = reserved;
-        reserved = null;
-        if (old != null) {
-            try {
-                old.close();
-            } catch (SQLException e) {
-                // It is broken, and gone.
-            }
-        }
     }
 
     private StoreUnavailableException failure(SQLException e) {
@@ -467,17 +328,8 @@ final class Connections implements AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
-        renewing.lock();
-        try {
-            closeReserved();
-        } finally {
-            renewing.unlock();
-        }
-        InterruptShield shield = interruptShield;
-        if (shield != null) {
-            shield.close();
-        }
+        forRenewals.close();
+        runner.close();
         if (forSteps != null && toKeep != null) {
             forSteps.close();
             toKeep.close();

@@ -2,6 +2,7 @@
 package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.sql.file.FileCrowdedException;
 import java.sql.SQLException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
+import io.lockkeeper.sql.file.IncomingMessages;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.LinkedHashSet;

@@ -49,7 +49,7 @@ public final class FileProvider implements StoreProvider {
 
     private static SqlStore open(Path path, Duration timeout, boolean full, String owner) {
         try {
-            return FileSetup.open(path, timeout, full, owner);
+            return FileStores.open(path, timeout, full, owner);
         } catch (NoClassDefFoundError e) {
             throw new IllegalArgumentException(
                     "the driver for file: URLs is not on the path; add org.xerial:sqlite-jdbc", e);

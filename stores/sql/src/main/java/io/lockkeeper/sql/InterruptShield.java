@@ -2,6 +2,7 @@
 package io.lockkeeper.sql;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.sql.base.Daemons;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;

@@ -6,6 +6,7 @@ import io.lockkeeper.model.Signal;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
+import io.lockkeeper.sql.base.Daemons;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

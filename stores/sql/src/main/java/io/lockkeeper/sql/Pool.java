@@ -5,6 +5,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.sql.base.ConnectionSource;
+import io.lockkeeper.sql.file.BusyRetry;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
@@ -66,35 +68,11 @@ final class Pool implements ConnectionSource, AutoCloseable {
         }
         Driver driver = driver(url);
         UrlDefaults defaults = UrlDefaults.of(url, options);
-        Properties properties = new Properties();
-        defaults.properties().forEach((name, value) -> {
-            if (!url.contains(name + "=")) {
-                properties.setProperty(name, value);
-            }
-        });
-        given.parameters().forEach((name, value) -> {
-            String ours = properties.getProperty(name);
-            // Of several settings in one parameter, the last of the same name counts.
-            boolean adds = name.equals(UrlDefaults.SETTINGS) && ours != null;
-            properties.setProperty(name, adds ? ours + " " + value : value);
-        });
-        HikariConfig config = new HikariConfig();
-        config.setPoolName("lockkeeper");
-        // Not the URL and the properties, which it would log.
+        Properties properties = properties(given, defaults);
         DriverSource source = new DriverSource(driver, given, properties);
+        HikariConfig config = config(url, options, defaults);
+        // Not the URL and the properties, which it would log.
         config.setDataSource(source);
-        config.setMaximumPoolSize(defaults.isOneWriter() ? 1 : SIZE);
-        config.setMinimumIdle(isServer(url) ? 0 : 1);
-        config.setIdleTimeout(IDLE_MILLIS);
-        config.setConnectionTimeout(Math.max(250, options.timeoutMillis()));
-        config.setValidationTimeout(Math.max(250, options.timeoutMillis()));
-        config.setInitializationFailTimeout(-1);
-        if (defaults.initial() != null) {
-            config.setConnectionInitSql(defaults.initial());
-        }
-        if (!defaults.isOneWriter()) {
-            config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        }
         try {
             // The first connection by itself: its failure is reported unchanged, and immediately.
             source.connect().close();
@@ -108,6 +86,41 @@ final class Pool implements ConnectionSource, AutoCloseable {
         } catch (SQLException e) {
             throw Failures.of(e);
         }
+    }
+
+    /** What the driver is given: our defaults, unless the URL says otherwise. */
+    private static Properties properties(JdbcUrl given, UrlDefaults defaults) {
+        Properties properties = new Properties();
+        defaults.properties().forEach((name, value) -> {
+            if (!given.text().contains(name + "=")) {
+                properties.setProperty(name, value);
+            }
+        });
+        given.parameters().forEach((name, value) -> {
+            String ours = properties.getProperty(name);
+            // Of several settings in one parameter, the last of the same name counts.
+            boolean adds = name.equals(UrlDefaults.SETTINGS) && ours != null;
+            properties.setProperty(name, adds ? ours + " " + value : value);
+        });
+        return properties;
+    }
+
+    private static HikariConfig config(String url, SqlOptions options, UrlDefaults defaults) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("lockkeeper");
+        config.setMaximumPoolSize(defaults.isOneWriter() ? 1 : SIZE);
+        config.setMinimumIdle(isServer(url) ? 0 : 1);
+        config.setIdleTimeout(IDLE_MILLIS);
+        config.setConnectionTimeout(Math.max(250, options.timeoutMillis()));
+        config.setValidationTimeout(Math.max(250, options.timeoutMillis()));
+        config.setInitializationFailTimeout(-1);
+        if (defaults.initial() != null) {
+            config.setConnectionInitSql(defaults.initial());
+        }
+        if (!defaults.isOneWriter()) {
+            config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+        }
+        return config;
     }
 
     private static Driver driver(String url) {

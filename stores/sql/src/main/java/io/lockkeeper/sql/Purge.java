@@ -3,6 +3,7 @@ package io.lockkeeper.sql;
 
 import io.lockkeeper.model.NameState;
 import io.lockkeeper.spi.NameCodec;
+import io.lockkeeper.sql.base.Daemons;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

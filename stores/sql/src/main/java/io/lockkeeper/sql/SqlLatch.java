@@ -52,6 +52,11 @@ final class SqlLatch {
             }
         }
         Outcome outcome = LatchRules.apply(step, new Row(step.name()));
+        save(code);
+        return new LatchState(count, count == 0 ? 0 : generation, outcome, now);
+    }
+
+    private void save(String code) throws SQLException {
         String doneNow = done.toString();
         if (count == 0 && doneNow.isEmpty()) {
             execute("latch_delete", Map.of("name", code));
@@ -72,7 +77,6 @@ final class SqlLatch {
                             "keep_until",
                             done.last()));
         }
-        return new LatchState(count, count == 0 ? 0 : generation, outcome, now);
     }
 
     /** The latch as its row has it, for the rules. Outcomes are kept by id, with a minus before those that changed nothing. */

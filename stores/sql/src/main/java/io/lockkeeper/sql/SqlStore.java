@@ -19,6 +19,7 @@ import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Subscription;
+import io.lockkeeper.sql.base.ConnectionSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -43,60 +43,57 @@ record UrlDefaults(
                     + words[1] + ":, where only the whole database can be configured not to wait for the disk");
         }
         return switch (words[1]) {
-            case "postgresql" ->
-                new UrlDefaults(
-                        Map.of(
-                                "connectTimeout",
-                                "" + CONNECT_SECONDS,
-                                "loginTimeout",
-                                "" + CONNECT_SECONDS,
-                                "tcpKeepAlive",
-                                "true",
-                                "ApplicationName",
-                                "lockkeeper",
-                                // Not by SET: behind a pooler that would stay, for the next user of the connection.
-                                SETTINGS,
-                                "-c statement_timeout=" + millis + " -c lock_timeout=" + millis
-                                        + " -c idle_in_transaction_session_timeout=" + idleMillis
-                                        + (options.relaxed() ? " -c synchronous_commit=off" : "")),
-                        null,
-                        null,
-                        null,
-                        false);
-            case "mariadb", "mysql" ->
-                new UrlDefaults(
-                        Map.of(
-                                "connectTimeout",
-                                "" + 1_000 * CONNECT_SECONDS,
-                                // Otherwise the server parses the text of each statement again, half of all that it has
-                                // to do.
-                                "useServerPrepStmts",
-                                "true"),
-                        // MySQL, which has no such settings, reads the end as a comment.
-                        "SET SESSION innodb_lock_wait_timeout = " + seconds(millis)
-                                + " /*M! , max_statement_time = " + millis / 1_000.0
-                                + ", idle_transaction_timeout = " + seconds(idleMillis) + " */"
-                                // From then on a row that has changed while one waited for it would be an error.
-                                + " /*M!110602 , innodb_snapshot_isolation = OFF */",
-                        null,
-                        null,
-                        false);
-            case "sqlite" ->
-                new UrlDefaults(
-                        Map.of(
-                                "journal_mode",
-                                "WAL",
-                                BUSY,
-                                "" + millis,
-                                "synchronous",
-                                options.relaxed() ? "NORMAL" : "FULL"),
-                        null,
-                        options.relaxed() ? null : "PRAGMA synchronous = NORMAL",
-                        options.relaxed() ? null : "PRAGMA synchronous = FULL",
-                        true);
+            case "postgresql" -> postgresql(millis, idleMillis, options.relaxed());
+            case "mariadb", "mysql" -> mariadb(millis, idleMillis);
+            case "sqlite" -> sqlite(millis, options.relaxed());
             case "h2" -> new UrlDefaults(Map.of("LOCK_TIMEOUT", "" + millis), null, null, null, false);
             default -> new UrlDefaults(Map.of(), null, null, null, false);
         };
+    }
+
+    private static UrlDefaults postgresql(int millis, int idleMillis, boolean relaxed) {
+        Map<String, String> properties = Map.of(
+                "connectTimeout",
+                "" + CONNECT_SECONDS,
+                "loginTimeout",
+                "" + CONNECT_SECONDS,
+                "tcpKeepAlive",
+                "true",
+                "ApplicationName",
+                "lockkeeper",
+                // Not by SET: in a pooler that would stay, for the next user of the connection.
+                SETTINGS,
+                "-c statement_timeout=" + millis + " -c lock_timeout=" + millis
+                        + " -c idle_in_transaction_session_timeout=" + idleMillis
+                        + (relaxed ? " -c synchronous_commit=off" : ""));
+        return new UrlDefaults(properties, null, null, null, false);
+    }
+
+    private static UrlDefaults mariadb(int millis, int idleMillis) {
+        Map<String, String> properties = Map.of(
+                "connectTimeout",
+                "" + 1_000 * CONNECT_SECONDS,
+                // Otherwise the server parses the text of each statement again, half of all that it has to do.
+                "useServerPrepStmts",
+                "true");
+        // MySQL, which has no such settings, reads the end as a comment.
+        String initial = "SET SESSION innodb_lock_wait_timeout = " + seconds(millis)
+                + " /*M! , max_statement_time = " + millis / 1_000.0
+                + ", idle_transaction_timeout = " + seconds(idleMillis) + " */"
+                // From then on a row that has changed while one waited for it would be an error.
+                + " /*M!110602 , innodb_snapshot_isolation = OFF */";
+        return new UrlDefaults(properties, initial, null, null, false);
+    }
+
+    private static UrlDefaults sqlite(int millis, boolean relaxed) {
+        Map<String, String> properties =
+                Map.of("journal_mode", "WAL", BUSY, "" + millis, "synchronous", relaxed ? "NORMAL" : "FULL");
+        return new UrlDefaults(
+                properties,
+                null,
+                relaxed ? null : "PRAGMA synchronous = NORMAL",
+                relaxed ? null : "PRAGMA synchronous = FULL",
+                true);
     }
 
     private static int seconds(int millis) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.sql;
 
+import io.lockkeeper.sql.base.ConnectionSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;

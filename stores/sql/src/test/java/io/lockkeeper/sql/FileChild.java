@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.sql.file.FileGate;
+import io.lockkeeper.sql.file.FileSource;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;

@@ -13,6 +13,7 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
+import io.lockkeeper.sql.file.FileSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

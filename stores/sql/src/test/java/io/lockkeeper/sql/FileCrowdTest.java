@@ -14,6 +14,8 @@ import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.StoreTime;
+import io.lockkeeper.sql.file.FileGate;
+import io.lockkeeper.sql.file.FileSource;
 import io.lockkeeper.tck.Tier;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -11,6 +11,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.sql.file.Mailboxes;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -9,6 +9,8 @@ import static org.awaitility.Awaitility.await;
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.sql.file.FileGate;
+import io.lockkeeper.sql.file.Mailboxes;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

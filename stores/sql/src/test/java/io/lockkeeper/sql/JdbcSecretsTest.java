@@ -23,31 +23,55 @@ class JdbcSecretsTest { // H78
     /** Nothing listens there. */
     private static final String HOST = "127.0.0.1:1";
 
+    /** What may stand between the scheme and the database. */
+    private static final List<String> AUTHORITIES = List.of(
+            "//user:hunter2@" + HOST,
+            "//user:hunter2@127.0.0.1",
+            "//:hunter2@" + HOST,
+            "//hunter2@" + HOST,
+            "//user:hunter%32@" + HOST,
+            "//user:x/hunter2@" + HOST,
+            "//user:x@hunter2@" + HOST,
+            "//user:hunter2%zz@" + HOST,
+            "//user:hunter2@127.0.0.1:port",
+            "//127.0.0.1:hunter2",
+            "//user:hunter2@[::1:1",
+            "//user:hunter2@" + HOST + ",user:hunter2@127.0.0.1:2",
+            "//" + HOST + ",user:hunter2@127.0.0.1:2",
+            "//address=(host=127.0.0.1)(port=1)(user=me)(password=hunter2)",
+            "//(host=127.0.0.1,port=1,user=me,password=hunter2)",
+            "//user:hunter2@(host=127.0.0.1,port=1)",
+            "user:hunter2@" + HOST,
+            "/user:hunter2@" + HOST);
+
+    /** What may follow the database. */
+    private static final List<String> PARAMETERS = List.of(
+            "user=me&password=hunter2",
+            "password=hunter2",
+            "user=me&password=hunter%32",
+            "user=me&password=hunter2&password=hunter2",
+            "user=me&PASSWORD=hunter2",
+            "user=me&Password=hunter2&unknown=1",
+            "user=me&password=hunter2&lockkeper.schema=x",
+            "password=hunter2%25%26",
+            "password=hunter2%",
+            "password=hunter2%zz",
+            "password=hunter2&x",
+            "password=x&hunter2@y=z",
+            "user=me&password=hunter2&operationTimeout=soon",
+            "user=me&password=hunter2&lockkeeper.createTables=hm",
+            "user=me&pwd=hunter2",
+            "user=me&sslpassword=hunter2&trustStorePassword=hunter2",
+            "user=me&keyStorePassword=hunter2&keyPassword=hunter2&password=hunter2",
+            "user=me&trustCertificateKeyStorePassword=hunter2&clientCertificateKeyStorePassword=hunter2");
+
     @TempDir
     Path folder;
 
     /** Right ones and wrong ones; {@code %} stands before a character in hexadecimal. */
     private static List<String> urls(String scheme) {
         List<String> urls = new ArrayList<>();
-        for (String authority : List.of(
-                "//user:hunter2@" + HOST,
-                "//user:hunter2@127.0.0.1",
-                "//:hunter2@" + HOST,
-                "//hunter2@" + HOST,
-                "//user:hunter%32@" + HOST,
-                "//user:x/hunter2@" + HOST,
-                "//user:x@hunter2@" + HOST,
-                "//user:hunter2%zz@" + HOST,
-                "//user:hunter2@127.0.0.1:port",
-                "//127.0.0.1:hunter2",
-                "//user:hunter2@[::1:1",
-                "//user:hunter2@" + HOST + ",user:hunter2@127.0.0.1:2",
-                "//" + HOST + ",user:hunter2@127.0.0.1:2",
-                "//address=(host=127.0.0.1)(port=1)(user=me)(password=hunter2)",
-                "//(host=127.0.0.1,port=1,user=me,password=hunter2)",
-                "//user:hunter2@(host=127.0.0.1,port=1)",
-                "user:hunter2@" + HOST,
-                "/user:hunter2@" + HOST)) {
+        for (String authority : AUTHORITIES) {
             urls.add(scheme + ":" + authority + "/db");
         }
         urls.add(scheme + "://user:hunter2?x@" + HOST + "/db");
@@ -55,25 +79,7 @@ class JdbcSecretsTest { // H78
         urls.add(scheme + "://user:hunter2@" + HOST);
         urls.add(scheme + "://" + HOST + "/db;password=hunter2");
         urls.add(scheme + "://" + HOST + "/db;user=me;PASSWORD=hunter2?x=1");
-        for (String parameters : List.of(
-                "user=me&password=hunter2",
-                "password=hunter2",
-                "user=me&password=hunter%32",
-                "user=me&password=hunter2&password=hunter2",
-                "user=me&PASSWORD=hunter2",
-                "user=me&Password=hunter2&unknown=1",
-                "user=me&password=hunter2&lockkeper.schema=x",
-                "password=hunter2%25%26",
-                "password=hunter2%",
-                "password=hunter2%zz",
-                "password=hunter2&x",
-                "password=x&hunter2@y=z",
-                "user=me&password=hunter2&operationTimeout=soon",
-                "user=me&password=hunter2&lockkeeper.createTables=hm",
-                "user=me&pwd=hunter2",
-                "user=me&sslpassword=hunter2&trustStorePassword=hunter2",
-                "user=me&keyStorePassword=hunter2&keyPassword=hunter2&password=hunter2",
-                "user=me&trustCertificateKeyStorePassword=hunter2&clientCertificateKeyStorePassword=hunter2")) {
+        for (String parameters : PARAMETERS) {
             urls.add(scheme + "://" + HOST + "/db?" + parameters);
         }
         urls.add(scheme + "://127.0.0.1:99999/db?password=hunter2");

@@ -7,6 +7,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.sql.base.ConnectionSource;
+import io.lockkeeper.sql.base.Daemons;
+import io.lockkeeper.sql.file.FileGate;
+import io.lockkeeper.sql.file.FileSource;
+import io.lockkeeper.sql.file.Mailboxes;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -112,7 +117,7 @@ final class ThreadShortageTest {
     @Test
     @DisplayName("H65: a file's sockets are there after a shortage")
     void socketsAreMadeAfterAShortage() throws Exception {
-        Path sockets = FileSetup.folderOfSockets(file);
+        Path sockets = Mailboxes.folderOf(file);
         FileSource source = new FileSource(file, TIMEOUT, false, "");
         SqlOptions options = SqlOptions.defaults().operationTimeout(TIMEOUT);
         isShort = true;

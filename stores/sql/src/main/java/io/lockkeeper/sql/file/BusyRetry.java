@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,7 +14,7 @@ import org.sqlite.SQLiteConnection;
  * a time, and the connection that sleeps longest is overtaken by all others; one of our steps takes less than one.
  * Connections that use a {@link FileGate} rarely need it.
  */
-final class BusyRetry extends BusyHandler {
+public final class BusyRetry extends BusyHandler {
     private static final long SHORTEST = 50_000;
     private static final long LONGEST = 2_000_000;
 
@@ -30,7 +30,7 @@ final class BusyRetry extends BusyHandler {
     }
 
     /** From now on, the connection waits like this, for that long. */
-    static BusyRetry give(Connection connection, Duration timeout) throws SQLException {
+    public static BusyRetry give(Connection connection, Duration timeout) throws SQLException {
         BusyRetry busyRetry = new BusyRetry(timeout);
         BusyHandler.setHandler(connection.unwrap(SQLiteConnection.class), busyRetry);
         return busyRetry;

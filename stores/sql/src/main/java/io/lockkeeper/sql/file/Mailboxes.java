@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -29,7 +29,7 @@ import java.util.Set;
  * is to connect, write a line and close, and never blocks. The socket of a process that was killed refuses to be
  * connected to, and the process that finds that removes it.
  */
-final class Mailboxes implements AutoCloseable {
+public final class Mailboxes implements AutoCloseable {
     private static final int BACKLOG = 64;
 
     /** How many connections to accept before other boxes have their turn. */
@@ -39,7 +39,7 @@ final class Mailboxes implements AutoCloseable {
     private static final int LOOK_MILLIS = 1_000;
 
     /** The name of the folder is that of the file and this. */
-    static final String SUFFIX = ".wake";
+    private static final String SUFFIX = ".wake";
 
     /** How long to wait after a connection could not be accepted, as when there are no more descriptors. */
     private static final int RETRY_MILLIS = 100;
@@ -54,7 +54,8 @@ final class Mailboxes implements AutoCloseable {
     private final Map<String, ServerSocketChannel> boxes = new HashMap<>();
     private boolean accepts = true;
 
-    Mailboxes(Path folder, IncomingMessages.Receiver receiver) throws IOException {
+    /** Serves nobody yet; the folder is that of {@link #folderOf}. */
+    public Mailboxes(Path folder, IncomingMessages.Receiver receiver) throws IOException {
         this.folder = folder;
         this.file = fileOf(folder);
         boolean made = false;
@@ -78,13 +79,18 @@ final class Mailboxes implements AutoCloseable {
         this.incoming = new IncomingMessages(selector, receiver);
     }
 
+    /** Where the sockets of the processes that use a file are. */
+    public static Path folderOf(Path file) {
+        return file.resolveSibling(file.getFileName() + SUFFIX);
+    }
+
     private static Path fileOf(Path folder) {
         String name = folder.getFileName().toString();
         return folder.resolveSibling(name.substring(0, name.length() - SUFFIX.length()));
     }
 
     /** Whether what is in the folder can be trusted as what is in the file can. */
-    static boolean isSafe(Path folder) {
+    public static boolean isSafe(Path folder) {
         return FileModes.isSafe(folder, fileOf(folder));
     }
 
@@ -97,7 +103,8 @@ final class Mailboxes implements AutoCloseable {
         }
     }
 
-    static void send(Path folder, String client, String line) {
+    /** Sends a line to a client, if it listens. */
+    public static void send(Path folder, String client, String line) {
         if (!isSafe(folder)) {
             return; // there is nobody, or nobody to be trusted
         }
@@ -125,7 +132,7 @@ final class Mailboxes implements AutoCloseable {
     }
 
     /** Opens boxes for these clients, closes those of others; answers whether one was opened. */
-    boolean serve(Set<String> clients) throws IOException {
+    public boolean serve(Set<String> clients) throws IOException {
         boolean opened = false;
         share(folder);
         boxes.keySet().removeIf(this::isGone); // somebody has tidied up
@@ -175,7 +182,7 @@ final class Mailboxes implements AutoCloseable {
     }
 
     /** Waits for messages, or for {@link #wakeUp()}, and hands them on; but not forever, lest a box is gone. */
-    void receive() throws IOException {
+    public void receive() throws IOException {
         boolean hadAccepted = accepts;
         selector.select(this::handle, accepts ? LOOK_MILLIS : RETRY_MILLIS);
         incoming.closeLate();
@@ -190,7 +197,8 @@ final class Mailboxes implements AutoCloseable {
         }
     }
 
-    void wakeUp() {
+    /** Ends the wait of {@link #receive}. */
+    public void wakeUp() {
         selector.wakeup();
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.io.IOException;
@@ -170,7 +170,7 @@ final class SharedFile {
             if (entered && !Files.exists(path)) {
                 removeLog();
             }
-            FileSetup.createIfMissing(path, source.timeout());
+            FileSetup.createIfMissing(path, source.timeout(), source.tables());
         } finally {
             if (entered) {
                 gate.leave();
@@ -263,7 +263,7 @@ final class SharedFile {
             } else if (!old.hasSameFile(now)) {
                 removeOldLog(old, now);
             }
-            FileSetup.createIfMissing(path, source.timeout());
+            FileSetup.createIfMissing(path, source.timeout(), source.tables());
             FileSetup.check(path, source.owner());
         } catch (IOException e) {
             throw new SQLException("the file " + path + " cannot be opened again: " + e, "08001", e);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.base;
 
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Our own threads, which keep no process alive. */
-final class Daemons {
+public final class Daemons {
     private Daemons() {}
 
     /** Makes threads with this name. */
-    static ThreadFactory named(String name) {
+    public static ThreadFactory named(String name) {
         return task -> {
             Thread thread = new Thread(task, name);
             thread.setDaemon(true);
@@ -18,7 +18,7 @@ final class Daemons {
     }
 
     /** Starts a thread; null when the process gets no more of them now. */
-    static @Nullable Thread start(ThreadFactory threads, Runnable task) {
+    public static @Nullable Thread start(ThreadFactory threads, Runnable task) {
         try {
             Thread thread = threads.newThread(task);
             thread.start();

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
+import io.lockkeeper.sql.base.Daemons;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
@@ -36,17 +31,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Locks of this kind belong to a process, not to a thread: a process has one gate for a file, and its threads take
  * turns at it.
  */
-final class FileGate implements AutoCloseable {
-    private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
+public final class FileGate implements AutoCloseable {
     private static final long NEXT = 0;
     private static final long WRITER = 1;
-    private static final long LOOK_NANOS = 1_000_000_000;
-
     /** How often to try where there is no thread that could wait in the kernel. */
     private static final long TRY_NANOS = 5_000_000;
 
-    private final Path file;
-    private final Path like;
+    private final GateFile file;
     private final ThreadFactory threads;
 
     /**
@@ -58,20 +49,15 @@ final class FileGate implements AutoCloseable {
     private final Semaphore nextTurn = new Semaphore(1, true);
 
     // Changed only by the thread that has the turn.
-    private volatile @Nullable FileChannel channel;
-    private @Nullable Object key;
-    private long lookedAt;
     private @Nullable FileLock next;
     private @Nullable FileLock writer;
     private @Nullable GateRequest pending;
-    private boolean warned;
-    private volatile boolean closed;
 
     /** Which process was inside when a thread of this process waited in vain; null when that is not known. */
     private volatile @Nullable Note stuck;
 
     /** Where to wait. */
-    enum Order {
+    public enum Order {
         /** After all that came before. */
         IN_TURN,
         /** Together with the next one: for a renewal, which a crowd must not delay until its lease has ended. */
@@ -79,7 +65,7 @@ final class FileGate implements AutoCloseable {
     }
 
     /** What came of waiting. */
-    enum Entry {
+    public enum Entry {
         /** It is our turn. */
         ENTERED,
         /** Others went in all the time, or the process inside is slow. */
@@ -93,32 +79,31 @@ final class FileGate implements AutoCloseable {
      *
      * @param at in ms since 1970
      */
-    record Note(long count, long pid, long at) {}
+    public record Note(long count, long pid, long at) {}
 
     /** The gate of this file, made with the file's own mode and group if it is missing. */
-    FileGate(Path like) {
+    public FileGate(Path like) {
         this(like, Daemons.named("lockkeeper-file-gate"));
     }
 
     /** The same, with threads from here. */
-    FileGate(Path like, ThreadFactory threads) {
+    public FileGate(Path like, ThreadFactory threads) {
         this.threads = threads;
-        this.like = like;
-        this.file = of(like);
+        this.file = new GateFile(of(like), like);
     }
 
     /** Where the gate of a file is. */
-    static Path of(Path file) {
+    public static Path of(Path file) {
         return file.resolveSibling(file.getFileName() + ".gate");
     }
 
     /** As {@link #enter(long, Order)}, in turn. */
-    Entry enter(long nanos) {
+    public Entry enter(long nanos) {
         return enter(nanos, Order.IN_TURN);
     }
 
     /** Waits for that long at most; after {@link Entry#ENTERED} the caller must {@link #leave}. An interrupt is kept for later. */
-    Entry enter(long nanos, Order order) {
+    public Entry enter(long nanos, Order order) {
         long until = System.nanoTime() + nanos;
         boolean isOurs = takeTurn(0, order);
         Note before = null;
@@ -156,35 +141,20 @@ final class FileGate implements AutoCloseable {
         return inside != null && inside.equals(stuck) && !SlowProcess.is(inside);
     }
 
-    void leave() {
+    /** After {@link #enter}. */
+    public void leave() {
         FileLock lock = writer;
         writer = null;
         try {
-            release(lock);
+            GateFile.release(lock);
         } finally {
             turn.release();
         }
     }
 
     /** The process that entered last; null when none has, or it cannot be read. */
-    @Nullable
-    Note note() {
-        FileChannel open = channel;
-        ByteBuffer bytes = ByteBuffer.allocate(3 * Long.BYTES);
-        boolean interrupted = Thread.interrupted(); // it would close the channel
-        try {
-            if (open == null || open.read(bytes, 0) < bytes.capacity()) {
-                return null;
-            }
-        } catch (IOException e) {
-            return null;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-        bytes.flip();
-        return new Note(bytes.getLong(), bytes.getLong(), bytes.getLong());
+    public @Nullable Note note() {
+        return file.note();
     }
 
     private boolean takeTurn(long nanos, Order order) {
@@ -229,7 +199,7 @@ final class FileGate implements AutoCloseable {
         }
         pending = null;
         try {
-            FileChannel open = open();
+            FileChannel open = file.open();
             if (order == Order.IN_TURN) {
                 next = next != null ? next : open.tryLock(NEXT, 1, false);
                 if (next == null) {
@@ -241,7 +211,7 @@ final class FileGate implements AutoCloseable {
                 return false; // but we are next
             }
             entered(lock);
-            release(next);
+            GateFile.release(next);
             next = null;
         } catch (IOException | OverlappingFileLockException e) {
             goWithout(e);
@@ -253,8 +223,7 @@ final class FileGate implements AutoCloseable {
         while (!enterNow(order)) {
             GateRequest request = pending;
             if (request == null) {
-                request = new GateRequest(
-                        Objects.requireNonNull(channel), next, order == Order.IN_TURN ? NEXT : WRITER, WRITER);
+                request = new GateRequest(file.channel(), next, order == Order.IN_TURN ? NEXT : WRITER, WRITER);
                 if (!request.start(threads)) {
                     return tryUntil(until, order);
                 }
@@ -289,7 +258,7 @@ final class FileGate implements AutoCloseable {
             entered = enterNow(order);
         }
         if (!entered) {
-            release(next);
+            GateFile.release(next);
             next = null;
         }
         if (interrupted) {
@@ -300,107 +269,20 @@ final class FileGate implements AutoCloseable {
 
     private void entered(FileLock lock) {
         writer = lock;
-        Note last = note();
-        ByteBuffer bytes = ByteBuffer.allocate(3 * Long.BYTES)
-                .putLong(last == null ? 1 : last.count + 1)
-                .putLong(ProcessHandle.current().pid())
-                .putLong(System.currentTimeMillis())
-                .flip();
-        boolean interrupted = Thread.interrupted(); // it would close the channel
-        try {
-            Objects.requireNonNull(channel).write(bytes, 0);
-        } catch (IOException e) {
-            warn(e); // a full disk: waiters may take us for stuck
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        file.writeNote();
     }
 
     /** The gate cannot be used: SQLite serializes writers, too, only less well. */
     private void goWithout(@Nullable Throwable why) {
-        release(next);
+        GateFile.release(next);
         next = null;
         writer = null;
-        close(channel);
-        warn(why);
-    }
-
-    private void warn(@Nullable Throwable why) {
-        if (!warned && !closed && Files.exists(like)) { // otherwise making it fails, and says why
-            warned = true;
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "the file " + file + " cannot be used: processes that write to " + like
-                            + " at the same time wait for each other longer than they need to",
-                    why);
-        }
-    }
-
-    /** The channel, to the file that is there now: the one that we had may have been removed. */
-    private FileChannel open() throws IOException {
-        FileChannel open = channel;
-        long now = System.nanoTime();
-        if (open != null && open.isOpen() && now - lookedAt < LOOK_NANOS) {
-            return open;
-        }
-        if (closed) {
-            throw new IOException("the gate is closed"); // what is still under way does not make its file again
-        }
-        lookedAt = now;
-        if (open == null || !open.isOpen() || !Objects.equals(key, key())) {
-            close(open);
-            try {
-                Files.createFile(file, FileModes.OWNER_ONLY);
-            } catch (FileAlreadyExistsException e) {
-                // As it mostly is.
-            }
-            open = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-            key = key();
-            channel = open;
-        }
-        try {
-            FileModes.share(file, like);
-        } catch (IOException e) {
-            // It belongs to another user, whose process does that; or the file itself is still to be made.
-        }
-        return open;
-    }
-
-    private @Nullable Object key() {
-        try {
-            return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                    .fileKey();
-        } catch (IOException e) {
-            return null;
-        }
-    }
-
-    private static void release(@Nullable FileLock lock) {
-        try {
-            if (lock != null && lock.acquiredBy().isOpen()) {
-                lock.release();
-            }
-        } catch (IOException e) {
-            close((FileChannel) lock.acquiredBy()); // the kernel releases it with that
-        }
-    }
-
-    private static void close(@Nullable FileChannel channel) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            // It is closed all the same.
-        }
+        file.fail(why);
     }
 
     /** Nobody uses it any more in this process. */
     @Override
     public void close() {
-        closed = true;
-        close(channel);
+        file.close();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,7 +17,7 @@ import java.util.Queue;
  *
  * <p>Used by one thread.
  */
-final class IncomingMessages {
+public final class IncomingMessages {
     /** More than the name of a latch takes, each of whose 512 bytes may be encoded as three. */
     private static final int LONGEST_LINE = 4096;
 
@@ -32,7 +32,7 @@ final class IncomingMessages {
     private final Queue<PartialMessage> open = new ArrayDeque<>(); // oldest first
 
     /** The receiver of messages. */
-    interface Receiver {
+    public interface Receiver {
         /** A whole message for this client, which anybody may have sent. */
         void received(String client, String line);
 

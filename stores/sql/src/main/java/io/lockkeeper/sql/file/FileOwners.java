@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.io.IOException;

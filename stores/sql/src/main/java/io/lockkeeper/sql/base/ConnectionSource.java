@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.base;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Where connections come from. */
-interface ConnectionSource {
+public interface ConnectionSource {
     /** One of a pool. */
     Connection pooled() throws SQLException;
 
@@ -66,7 +66,7 @@ interface ConnectionSource {
         return steps.get();
     }
 
-    /** Makes steps that end something, and so let others in: they do not wait with all the processes that want to write. */
+    /** Makes steps that end something, so that others can be granted it: they do not wait with all the processes that want to write. */
     default <T> T ahead(Supplier<T> steps) throws SQLException {
         return steps.get();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import java.nio.file.Path;
 import java.sql.SQLTransientException;
@@ -8,7 +8,7 @@ import java.time.Duration;
 /**
  * Others were writing to the file all the time. Nothing was done: the file is intact, and those that retry get a turn.
  */
-final class FileCrowdedException extends SQLTransientException {
+public final class FileCrowdedException extends SQLTransientException {
     private static final long serialVersionUID = 1L;
 
     FileCrowdedException(Path path, long nanos) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.io.IOException;
@@ -13,15 +13,14 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds or makes the file of a {@code file:} store. A new one is made under a temporary name, complete with its tables,
+ * Finds or makes the file. A new one is made under a temporary name, complete with its tables,
  * and then linked to its place in one step: nobody ever sees half of it, no matter which process is killed at which
  * moment, and of many processes that come at the same time one wins and all use the winner's file.
  */
-final class FileSetup {
+public final class FileSetup {
     /** Where locks of one host are not seen by the others, or shared memory does not work. */
     private static final Set<String> NETWORK = Set.of(
             "9p",
@@ -52,25 +51,24 @@ final class FileSetup {
     /** Nobody needs that long to make a file. */
     private static final Duration OLD = Duration.ofHours(1);
 
-    private static final long SETTLES = 3_000_000_000L;
-
-    /** In a crowd it takes as long as the others need to start, too. */
-    private static final long CROWD_SETTLES = 60_000_000_000L;
-
-    private static final long BETWEEN_TRIES = 50_000_000;
-
     private FileSetup() {}
 
+    /** Fills a file that is new and empty with the tables that all who use it expect. */
+    public interface Tables {
+        void makeIn(FileSource fresh) throws IOException;
+    }
+
     /**
-     * Opens the store in this file, which is made if it is missing.
+     * Gives connections to this file, which is made if it is missing; the caller closes them.
      *
-     * @param owner see {@link FileOwners}
+     * @param owner a user who may own the file, or {@code any}; see {@link FileOwners}
+     * @throws StoreUnavailableException when it cannot be made, or must not be used
      */
-    static SqlStore open(Path wanted, Duration timeout, boolean full, String owner) {
+    public static FileSource open(Path wanted, Duration timeout, boolean full, String owner, Tables tables) {
         FileSource source;
         try {
             // All names of the file lead to the same gate and the same folder of sockets.
-            source = new FileSource(wanted, realPath(wanted), timeout, full, owner);
+            source = new FileSource(wanted, realPath(wanted), timeout, full, owner, tables);
         } catch (IOException e) {
             throw lasting(wanted, "cannot be created: " + reason(e), e);
         }
@@ -80,9 +78,8 @@ final class FileSetup {
             tidy(source.path());
             FileOwners.check(wanted, owner);
             check(source.path(), owner);
-            SqlStore store = storeWhenSettled(source, full);
             done = true;
-            return store;
+            return source;
         } catch (IOException e) {
             throw lasting(wanted, "cannot be created: " + reason(e), e);
         } finally {
@@ -120,48 +117,8 @@ final class FileSetup {
         return folder;
     }
 
-    /**
-     * Where somebody has taken away SQLite's log, the file looks damaged until the processes that had it open have
-     * noticed, about a second later; and a machine that starts a hundred of us is slow for a while.
-     */
-    private static SqlStore storeWhenSettled(FileSource source, boolean full) {
-        long start = System.nanoTime();
-        long settles = Math.max(SETTLES, source.timeout().toNanos());
-        while (true) {
-            try {
-                return store(source, full);
-            } catch (StoreUnavailableException e) {
-                boolean mayPass = e.worthRepeating() || Failures.isDamaged(e);
-                long patience = Failures.isCrowd(e) ? Math.max(CROWD_SETTLES, settles) : settles;
-                if (!mayPass || System.nanoTime() - start >= patience) {
-                    throw e;
-                }
-            }
-            LockSupport.parkNanos(BETWEEN_TRIES);
-        }
-    }
-
-    private static SqlStore store(FileSource source, boolean full) {
-        Path path = source.path();
-        try {
-            return new SqlStore(
-                    source,
-                    SqlOptions.defaults().operationTimeout(source.timeout()).relaxed(!full),
-                    Dialect.SQLITE,
-                    source,
-                    (connections, sql, incarnation) ->
-                            new FileWakeUps(connections, sql, incarnation, source, folderOfSockets(path)));
-        } catch (StoreUnavailableException e) {
-            throw e.because("the file " + path);
-        }
-    }
-
-    static Path folderOfSockets(Path path) {
-        return path.resolveSibling(path.getFileName() + Mailboxes.SUFFIX);
-    }
-
     /** Makes the file, unless it is there. One process after the other does, those that come through the file's gate. */
-    static void createIfMissing(Path path, Duration timeout) throws IOException {
+    static void createIfMissing(Path path, Duration timeout, Tables tables) throws IOException {
         if (Files.exists(path)) {
             return;
         }
@@ -171,7 +128,7 @@ final class FileSetup {
             Files.createFile(made, FileModes.OWNER_ONLY);
             FileSource source = new FileSource(made, timeout, true, FileOwners.ANY);
             try {
-                store(source, true).close();
+                tables.makeIn(source);
             } finally {
                 source.close();
             }
@@ -261,7 +218,7 @@ final class FileSetup {
     }
 
     /** The type if it is a network file system's, otherwise null. */
-    static @Nullable String networkType(String type) {
+    public static @Nullable String networkType(String type) {
         String bare = type.toLowerCase(Locale.ROOT);
         bare = bare.startsWith("fuse.") ? bare.substring("fuse.".length()) : bare;
         return NETWORK.contains(bare) ? type : null;

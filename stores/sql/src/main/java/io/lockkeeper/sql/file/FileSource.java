@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.sql;
+package io.lockkeeper.sql.file;
 
+import io.lockkeeper.sql.base.ConnectionSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -21,7 +22,7 @@ import org.sqlite.SQLiteConfig;
  * Connections of one store to a SQLite file: one for all steps and one to keep. SQLite has one writer at a time, and
  * threads that wait for each other here wait in order and wake immediately, which those that wait for the file do not.
  */
-final class FileSource implements ConnectionSource, AutoCloseable {
+public final class FileSource implements ConnectionSource, AutoCloseable {
     /** Of the operation timeout, how much a step may wait at the gate: a claim may take three steps within its deadline of two. */
     private static final double SHARE_OF_WAITING = 0.6;
 
@@ -33,6 +34,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     private final Duration timeout;
     private final boolean full;
     private final String owner;
+    private final FileSetup.Tables tables;
     private final Properties properties;
     private final ReentrantLock line = new ReentrantLock(true);
     private final SharedFile shared;
@@ -43,16 +45,23 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     private boolean closed;
 
     /**
-     * Connections to the file at this path, which must be real.
+     * Connections to the file at this path, which must be real and there: it is not made again.
      *
      * @param owner see {@link FileOwners}
      */
-    FileSource(Path path, Duration timeout, boolean full, String owner) {
-        this(path, path, timeout, full, owner);
+    public FileSource(Path path, Duration timeout, boolean full, String owner) {
+        this(path, path, timeout, full, owner, fresh -> {
+            throw new IOException("it has gone");
+        });
     }
 
-    /** The same, where the file was given by another name, which may lead to another file some day. */
-    FileSource(Path given, Path path, Duration timeout, boolean full, String owner) {
+    /**
+     * The same, where the file was given by another name, which may lead to another file some day.
+     *
+     * @param tables fills the file when it has to be made again
+     */
+    FileSource(Path given, Path path, Duration timeout, boolean full, String owner, FileSetup.Tables tables) {
+        this.tables = tables;
         this.path = path;
         this.link = new FileLink(given, path);
         this.timeout = timeout;
@@ -66,11 +75,11 @@ final class FileSource implements ConnectionSource, AutoCloseable {
         this.shared = SharedFile.join(path, this);
     }
 
-    Path path() {
+    public Path path() {
         return path;
     }
 
-    Duration timeout() {
+    public Duration timeout() {
         return timeout;
     }
 
@@ -78,7 +87,12 @@ final class FileSource implements ConnectionSource, AutoCloseable {
         return owner;
     }
 
-    FileGate gate() {
+    FileSetup.Tables tables() {
+        return tables;
+    }
+
+    /** Where its steps wait for those of other processes. */
+    public FileGate gate() {
         return shared.gate();
     }
 
@@ -101,7 +115,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     }
 
     /** Looks whether the files are still there, without a step. */
-    void look() {
+    public void look() {
         shared.look();
         lookAtLink();
     }
@@ -113,7 +127,7 @@ final class FileSource implements ConnectionSource, AutoCloseable {
     }
 
     /** What to do when they are not. */
-    void whenDisplaced(Runnable action) {
+    public void whenDisplaced(Runnable action) {
         whenDisplaced = action;
     }
 

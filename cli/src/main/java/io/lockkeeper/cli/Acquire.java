@@ -19,8 +19,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /**
- * {@code lockkeeper acquire}: starts the {@link Hold}er in the background, waits for its answer and passes it on to the shell.
- * A failure is told on standard error, in the exit code, and in what is printed: {@code eval} has that exit code, too.
+ * {@code lockkeeper acquire}: starts the {@link Holder} in the background, waits for its answer and passes it on to the shell.
+ * A failure is reported on standard error, in the exit code, and in what is printed: {@code eval} has that exit code, too.
  */
 @Command(
         name = Acquire.NAME,
@@ -157,8 +157,8 @@ final class Acquire implements Callable<Integer> {
     }
 
     /**
-     * Whether standard output and standard error are the same pipe or file, as in {@code out=$(lockkeeper acquire x 2>&1)}: whoever
-     * reads the answer up to its end would wait for the end of a holder that keeps the other one open.
+     * Whether standard output and standard error are the same pipe or file, as in {@code out=$(lockkeeper acquire x 2>&1)}: a
+     * reader of the whole answer would wait for the end of a holder that keeps the other one open.
      */
     private static boolean outputHasErrors() {
         try {
@@ -215,7 +215,7 @@ final class Acquire implements Callable<Integer> {
         command.add("-Dlockkeeper.hold=" + folder.path());
         command.add("-D" + ShellText.BEFORE + HoldFolder.VARIABLE + "=" + environment(HoldFolder.VARIABLE));
         command.add("-D" + ShellText.BEFORE + ProcessTree.MARKS + "=" + environment(ProcessTree.MARKS));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), Hold.NAME));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), Holder.NAME));
         command.addAll(Main.arguments().subList(1, Main.arguments().size()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         // Without the marks of what we ourselves run below: it ends with its shell, and not before.

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Our arguments as UTF-8. Java reads them by the locale, and puts something else in the place of what it cannot read; on
+ * Our arguments as UTF-8. Java reads them by the locale, and replaces what it cannot read; on
  * Linux the kernel has them as they were. (macOS is always UTF-8.)
  */
 final class Arguments {
@@ -30,7 +30,7 @@ final class Arguments {
                     .decode(ByteBuffer.wrap(Files.readAllBytes(KERNELS)))
                     .toString();
         } catch (CharacterCodingException e) {
-            // Java would pass on something else than it was given.
+            // Java would pass on something other than it was given.
             throw new Failure(Exit.USAGE, "an argument is not valid UTF-8");
         } catch (IOException e) {
             return args;

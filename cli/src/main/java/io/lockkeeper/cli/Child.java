@@ -11,12 +11,12 @@ import java.util.Map;
 
 /** The command that runs under the lock, with our own input and output. */
 final class Child {
-    /** How long what is left of a tree may go on after the command has been told to end and has ended. */
+    /** How long what is left of a tree may go on after the command has been asked to end and has ended. */
     private static final Duration LEFTOVERS = Duration.ofSeconds(5);
 
     private final Process process;
     private final ProcessTree tree;
-    private volatile boolean told;
+    private volatile boolean signalled;
 
     private Child(Process process, ProcessTree tree) {
         this.process = process;
@@ -91,7 +91,7 @@ final class Child {
 
     /** Passes a signal on. */
     void signal(String name) {
-        told = true;
+        signalled = true;
         tree.signal(name);
     }
 
@@ -110,7 +110,7 @@ final class Child {
                 // A signal, which has been passed on.
             }
         }
-        if (told) {
+        if (signalled) {
             tree.stop(LEFTOVERS);
         }
         return code;

@@ -18,7 +18,7 @@ final class Failure extends RuntimeException {
         this.code = code;
     }
 
-    /** What else has ended a command, in words for its user. */
+    /** Whatever has ended a command, in words for its user. */
     static Failure of(Throwable e) {
         if (e instanceof Failure failure) {
             return failure;
@@ -48,8 +48,8 @@ final class Failure extends RuntimeException {
     /** A class that cannot be verified has pages to say. */
     private static String inOneLine(Throwable e) {
         Throwable cause = e.getCause();
-        Throwable told = e instanceof ExceptionInInitializerError && cause != null ? cause : e;
-        return told.toString().lines().findFirst().orElse("");
+        Throwable reported = e instanceof ExceptionInInitializerError && cause != null ? cause : e;
+        return reported.toString().lines().findFirst().orElse("");
     }
 
     int code() {

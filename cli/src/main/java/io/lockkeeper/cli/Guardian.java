@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A shell outside this JVM that ends the command before the lock is no longer valid, when we can no longer do so ourselves:
- * killed, or stopped. What it does is in {@code guardian.sh}; it is told through a pipe, and notices at once when that ends.
+ * killed, or stopped. What it does is in {@code guardian.sh}; it gets its orders through a pipe, and notices at once when that
+ * ends.
  *
  * <p>It has its own session where there is {@code setsid}: what is sent to our process group does not reach it. It holds
  * neither our output nor our folder. Should it end before it is dismissed, {@link #ensureRuns} starts another one.
@@ -55,7 +56,7 @@ final class Guardian {
      * Starts one.
      *
      * @param mark what all that it may end have in their environment, beside what is below {@link #watch}ed processes
-     * @param folder is deleted if we are killed; else null
+     * @param folder is deleted if we are killed; null if there is none
      */
     static Guardian start(String mark, Means means, @Nullable Path folder) {
         try {
@@ -125,7 +126,7 @@ final class Guardian {
         }
     }
 
-    /** From when on processes are asked to end, and when they are killed; until it is told another time. */
+    /** From when on processes are asked to end, and when they are killed; until another time is given. */
     synchronized void until(long now, Duration ask, Duration kill) {
         until = "until " + (now + ask.toMillis()) + " " + (now + kill.toMillis());
         tell(until);
@@ -164,7 +165,7 @@ final class Guardian {
             orders.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
             orders.flush();
         } catch (IOException e) {
-            // It has ended: whoever starts it again tells it all.
+            // It has ended: when it is started again, it is given everything.
         }
     }
 }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a shell and the holder of its lock find each other: a folder that only their user can enter, with a small file each for
- * what one tells the other. The holder deletes it; after a request to release, {@code lockkeeper release} does.
+ * Where a shell and the holder of its lock find each other: a folder that only their user can enter, with a small file for each
+ * thing that one says to the other. The holder deletes it; after a request to release, {@code lockkeeper release} does.
  */
 final class HoldFolder {
     /** The folders of a shell's holds, the latest last; a colon between any two. */
@@ -51,7 +51,7 @@ final class HoldFolder {
         return Files.isDirectory(path);
     }
 
-    /** The pid of the shell, once it has told it. */
+    /** The pid of the shell, once it has written it. */
     Optional<Long> shell() {
         return read("shell").filter(text -> text.endsWith("\n")).flatMap(HoldFolder::number);
     }

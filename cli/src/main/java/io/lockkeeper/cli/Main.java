@@ -46,7 +46,7 @@ final class Main implements Runnable {
     @SuppressWarnings("UnusedVariable") // picocli sees to it
     private boolean help;
 
-    /** Not a constant: a class that is missing is to be told by {@link #main}, which it would keep from starting. */
+    /** Not a constant: a missing class is to be reported by {@link #main}, which it would keep from starting. */
     private static Map<String, Supplier<Object>> commands() {
         Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
         commands.put("run", Run::new);
@@ -60,7 +60,7 @@ final class Main implements Runnable {
         commands.put("version", Version::new);
         commands.put("ddl", Ddl::new);
         commands.put("generate-completion", GenerateCompletion::new);
-        commands.put(Hold.NAME, Hold::new);
+        commands.put(Holder.NAME, Holder::new);
         return commands;
     }
 
@@ -78,8 +78,7 @@ final class Main implements Runnable {
         int code;
         try {
             code = execute(Arguments.exact(args));
-        } catch (Throwable e) { // an Error, too, such as a class that is missing: Java would end with 1, which is "not
-            // found"
+        } catch (Throwable e) { // an Error, too, such as a missing class: Java would end with 1, "not found"
             code = failed(e);
         }
         if (code != Exit.OK && args.length > 0 && args[0].equals(Acquire.NAME)) {
@@ -142,7 +141,7 @@ final class Main implements Runnable {
     private static String names() {
         return String.join(
                 ", ",
-                commands().keySet().stream().filter(c -> !c.equals(Hold.NAME)).toList());
+                commands().keySet().stream().filter(c -> !c.equals(Holder.NAME)).toList());
     }
 
     private static int wrongUsage(ParameterException e, String[] args) {

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Unpacks SQLite's library, once at build time: the driver would do it anew at each start. Where it runs from there, the
+ * Unpacks SQLite's library, once at build time: the driver would do it again at each start. Where it runs from there, the
  * launcher says with {@code org.sqlite.lib.path}; a folder without the library is passed over.
  */
 final class Native {

@@ -10,8 +10,9 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The release at the end. When the store cannot be told, because it is away or too many write to its file, the library repeats the
- * release in the background for as long as the lease lasts. Whoever is next waits for just that; so we stay until it has succeeded.
+ * The release at the end. When the release does not reach the store, because it is away or too many write to its file, the
+ * library repeats the release in the background for as long as the lease lasts. The next waiter waits for just that; so we stay
+ * until it has succeeded.
  */
 final class Releasing {
     /** How it ended. */
@@ -19,7 +20,7 @@ final class Releasing {
         RELEASED,
         /** The lease had ended before. */
         LOST,
-        /** The store could not be told: the lease ends by itself. */
+        /** It did not reach the store: the lease ends by itself. */
         LEFT
     }
 

@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "Wait for the lock, run the command, release the lock.",
             "",
             "The lease is renewed as long as the command runs. If it is lost all the same, the command and all that it"
-                    + " has started are ended (TERM, then KILL) before others may have the lock, and the exit code is 76."
+                    + " has started are ended (TERM, then KILL) before others can acquire the lock, and the exit code is 76."
         },
         footer = {
             "",
@@ -44,7 +44,7 @@ import picocli.CommandLine.Parameters;
             "lower one than it has seen) and LOCKKEEPER_SEQUENCER (for lockkeeper check) in its environment."
         })
 final class Run implements Callable<Integer> {
-    /** What is left for the kernel to end what it was told to kill; if the time is short, a third of it. */
+    /** What is left for the kernel to end what was killed; if the time is short, a third of it. */
     private static final Duration KILL_MARGIN = Duration.ofMillis(300);
 
     /** When nothing is left: enough for a handler of TERM to write a line. */
@@ -131,7 +131,7 @@ final class Run implements Callable<Integer> {
         LeaseLost news = loss.join();
         stopped.join();
         reports.close();
-        held.release(); // all have ended: who waits need not wait for what is left of our time
+        held.release(); // all have ended: waiters need not wait for what is left of our time
         Terminal.complain(
                 "the lock " + request.name() + " was lost (" + Text.reason(news.reason()) + "); the command was ended");
         return Exit.LOST;

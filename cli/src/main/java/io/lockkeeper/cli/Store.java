@@ -54,7 +54,7 @@ final class Store {
         return builder.build();
     }
 
-    /** Each command is a process of its own: what only its own memory has keeps nobody out. */
+    /** Each command is a separate process: a store in its own memory would keep nobody out. */
     private static void refuseMemory(String url) {
         for (String begin : List.of("memory:", "jdbc:h2:mem:")) {
             if (url.regionMatches(true, 0, begin, 0, begin.length())) {
@@ -103,7 +103,8 @@ final class Store {
     private String given() {
         String given = store;
         if (given != null && given.isBlank()) {
-            // As of "$STORE" where that is not set: the default would lock on this host alone, and nobody would notice.
+            // As from "$STORE" where that is not set: the default would lock on this host alone, and nobody would
+            // notice.
             throw new Failure(
                     Exit.USAGE,
                     "--store is empty; give a URL, or leave it out to use LOCKKEEPER_STORE or, without that, a file");

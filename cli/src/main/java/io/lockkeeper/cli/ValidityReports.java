@@ -26,7 +26,7 @@ final class ValidityReports implements AutoCloseable {
     private final Thread thread = new Thread(this::loop, "guardian");
 
     // Guarded by this.
-    private long told;
+    private long reported;
     private boolean closed;
     private boolean complained;
 
@@ -34,11 +34,11 @@ final class ValidityReports implements AutoCloseable {
         this.lease = lease;
         this.guardian = guardian;
         this.longestPause = length.toNanos() / 8;
-        this.told = System.nanoTime();
+        this.reported = System.nanoTime();
         thread.setDaemon(true);
     }
 
-    /** Has told the guardian when it returns. */
+    /** When it returns, the guardian has its first report. */
     static ValidityReports start(Lease lease, Guardian guardian, Duration length) {
         ValidityReports reports = new ValidityReports(lease, guardian, length);
         reports.report();
@@ -60,8 +60,8 @@ final class ValidityReports implements AutoCloseable {
         long now = Guardian.now();
         Duration remaining = lease.remaining();
         long end = System.nanoTime() + remaining.toNanos();
-        if (end - told > TOLERANCE) {
-            told = end;
+        if (end - reported > TOLERANCE) {
+            reported = end;
             Duration tenth = remaining.dividedBy(10);
             Duration notice = tenth.compareTo(LONGEST_NOTICE) < 0 ? tenth : LONGEST_NOTICE;
             guardian.until(
@@ -78,7 +78,7 @@ final class ValidityReports implements AutoCloseable {
                     restart();
                 }
                 report();
-                long pause = Math.min(longestPause, (told - System.nanoTime()) / 2);
+                long pause = Math.min(longestPause, (reported - System.nanoTime()) / 2);
                 wait(Math.max(SHORTEST_PAUSE, pause) / 1_000_000);
             }
         } catch (InterruptedException e) {
@@ -90,7 +90,7 @@ final class ValidityReports implements AutoCloseable {
         if (guardian.ensureRuns()) {
             listen();
             complained = false;
-            told = System.nanoTime(); // it is told again: where it has no clock, what it was told counts from now
+            reported = System.nanoTime(); // it gets a new report: where it has no clock, the time counts from now
         } else if (!complained) {
             complained = true;
             Terminal.complain(

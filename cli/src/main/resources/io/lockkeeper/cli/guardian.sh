@@ -1,9 +1,9 @@
 # lockkeeper's guardian: ends a command before its lock is no longer valid, should lockkeeper be killed or stopped.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Lockkeeper stops its command itself when it loses the lock. This shell is for the times when it cannot. It is told, again
+# Lockkeeper stops its command itself when it loses the lock. This shell is for the times when it cannot. It is informed, again
 # and again, until when the command may run, and has a watch (a subshell with a sleep) that ends the command then; a lockkeeper
-# that is stopped tells nothing, and the watch runs out. When lockkeeper is killed, the pipe from it ends: at once, the command
+# that is stopped says nothing, and the watch runs out. When lockkeeper is killed, the pipe from it ends: at once, the command
 # is asked to end, and has until then.
 #
 # Usage: sh -c THIS guardian MARK kill|term|none FOLDER
@@ -127,7 +127,7 @@ close_tree() {
     done
 }
 
-# Asks all to end; those that have not at $1 are killed. A lockkeeper that was killed while it started the command has not told
+# Asks all to end; those that have not at $1 are killed. A lockkeeper that was killed while it started the command has not given
 # its number: then the mark may appear a moment later.
 end_all() {
     if [ "$how" = none ]; then return; fi

@@ -122,7 +122,8 @@ class AcquireTest {
 
     @Test
     void theLockEndsWithTheShellThatIsKilled() throws Exception {
-        // A lease so long that nobody would wait for its end; what the shell leaves behind does not keep the lock.
+        // A lease that is too long for anybody to wait for its end; what the shell leaves running does not keep the
+        // lock.
         String text = """
                 eval "$(lockkeeper acquire x --lease 1h)" || exit
                 sleep 600 </dev/null >/dev/null 2>&1 & echo $! >left
@@ -250,7 +251,7 @@ class AcquireTest {
     }
 
     @Test
-    void whoeverWaitsLeavesTheQueueWhenInterrupted() throws Exception {
+    void aWaiterLeavesTheQueueWhenInterrupted() throws Exception {
         Running holder = cli.start("run", "x", "--", "sh", "-c", "echo in; exec sleep 600")
                 .says("in");
         Running waiter = cli.start("acquire", "x");

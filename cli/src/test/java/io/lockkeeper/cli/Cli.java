@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the real command in processes of its own, with a state directory of its own. */
+/** Runs the real command in separate processes, with its own state directory. */
 final class Cli {
-    /** What a failed test leaves behind ends with its JVM. */
+    /** What a failed test leaves running ends with its JVM. */
     private static final Set<ProcessHandle> STARTED = ConcurrentHashMap.newKeySet();
 
     static {

@@ -97,7 +97,7 @@ final class Clone {
         return Files.readAllLines(folder.resolve("calls")).size();
     }
 
-    /** A process that uses this clone's Maven, and that has input, output and state of its own. */
+    /** A process that uses this clone's Maven, and has its own input, output and state. */
     ProcessBuilder prepare(Path from, String... command) {
         ProcessBuilder builder =
                 new ProcessBuilder(command).directory(from.toFile()).redirectErrorStream(true);

@@ -46,7 +46,7 @@ class GuardianTest {
         assertThat(result.out()).isEqualTo("mine\n");
     }
 
-    /** The guardian is a child of lockkeeper's, besides the command. */
+    /** The guardian is a child of lockkeeper, as the command is. */
     private static List<ProcessHandle> guardians(Running running) {
         return running.process()
                 .children()

@@ -160,7 +160,7 @@ class LauncherRunTest {
     }
 
     @Test
-    void aTerminalGetsColoursAndWhomOneWaitsFor() throws Exception {
+    void aTerminalShowsColoursAndTheHolder() throws Exception {
         Process holder = shell("exec \"$LK\" run x -- sh -c 'echo in >in; exec sleep 600'");
         Await.until(() -> Files.exists(folder.resolve("in")));
         String waiting = ended(onTerminal("\"$LK\" run x --wait 2s -- true").start(), 75);

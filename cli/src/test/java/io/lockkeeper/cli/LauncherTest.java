@@ -37,8 +37,8 @@ class LauncherTest {
     }
 
     @Test
-    void buildsOnceForAllWhoComeAndAgainOnlyAfterAChange() throws Exception {
-        Path elsewhere = Files.createDirectories(folder.resolve("else where"));
+    void buildsOnceForAllAndAgainOnlyAfterAChange() throws Exception {
+        Path elsewhere = Files.createDirectories(folder.resolve("another place"));
         Path absolute = Files.createSymbolicLink(elsewhere.resolve("lk"), clone.script());
         Path relative = Files.createSymbolicLink(elsewhere.resolve("lk2"), Path.of("lk"));
         List<Process> all = List.of(

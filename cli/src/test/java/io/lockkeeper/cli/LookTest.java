@@ -110,7 +110,7 @@ class LookTest {
     }
 
     @Test
-    void breaksOnlyWhatItIsToldTo() throws Exception {
+    void breaksOnlyWhatItIsAskedTo() throws Exception {
         Result unasked = cli.run("break", NAME);
         assertThat(unasked.code()).isEqualTo(64);
         assertThat(unasked.err()).contains("--yes");

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a lost lock means for whoever waits for it. */
+/** What a lost lock means for the waiters. */
 class RunLossTest {
     @TempDir
     Path folder;
@@ -33,7 +33,7 @@ class RunLossTest {
     void aBrokenLockOpensWhenTheCommandHasStopped(String mode) throws Exception {
         Path hold = Files.writeString(folder.resolve("hold"), "#!/bin/sh\necho in\nexec sleep 600\n");
         assertThat(hold.toFile().setExecutable(true)).isTrue();
-        // With a lease so long that nobody would wait for its end.
+        // With a lease that is too long for anybody to wait for its end.
         Running holder =
                 cli.start(("run x --lease 1h " + mode + "-- ./hold").split(" ")).says("in");
         assertThat(cli.run("break", "x", "--yes").code()).isZero();

@@ -115,6 +115,6 @@ class RunProcessesTest {
         // Whichever is noticed first: that a step failed, or that the file is not in its place any more.
         assertThat(result.err())
                 .containsAnyOf("the store could not be reached", "the file of locks was removed or replaced");
-        assertThat(seconds).isLessThan(4.5); // … and KILL before others could be let in (and a JVM to end)
+        assertThat(seconds).isLessThan(4.5); // … and KILL before others could acquire it (and a JVM to end)
     }
 }

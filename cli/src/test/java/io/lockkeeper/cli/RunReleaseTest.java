@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store that cannot be told of the release when the command has ended, but a little later. */
+/** A store that the release does not reach when the command has ended, but a little later. */
 class RunReleaseTest {
     /** Ends when it may. */
     private static final String COMMAND = "echo in; until test -e go; do sleep 0.05; done; exit 3";
@@ -39,7 +39,7 @@ class RunReleaseTest {
         server.close();
     }
 
-    /** With a lease so long that nobody would wait for its end. */
+    /** With a lease that is too long for anybody to wait for its end. */
     private Running endWhileTheStoreIsAway() throws Exception {
         Running running = cli.start("run", "x", "--lease", "10m", "--", "sh", "-c", COMMAND)
                 .says("in");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code lockkeeper run}, as whoever types it meets it. */
+/** {@code lockkeeper run}, as its user sees it. */
 class RunTest {
     @TempDir
     Path folder;
@@ -55,7 +55,7 @@ class RunTest {
     }
 
     @Test
-    void aCommandThatCannotBeStartedIsToldAsShellsDo() throws Exception {
+    void aCommandThatCannotBeStartedIsReportedAsShellsDo() throws Exception {
         Path plain = Files.createFile(folder.resolve("plain"));
         Result missing = cli.run("run", "x", "--", "no-such-command-here");
         assertThat(missing.code()).isEqualTo(127);
@@ -161,7 +161,7 @@ class RunTest {
         "--nonsense",
         "''"
     })
-    void badArgumentsAreToldInOneLine(String arguments) throws Exception {
+    void badArgumentsAreReportedInOneLine(String arguments) throws Exception {
         Result result = cli.run(arguments.isEmpty() ? new String[0] : arguments.split(" "));
         assertThat(result.code()).as(result.err()).isEqualTo(64);
         assertThat(result.out()).isEmpty();
@@ -194,12 +194,13 @@ class RunTest {
         "check lk1:X:1:LONG,a name has 1 to 512 bytes",
         "release EMPTY,a name is not empty"
     })
-    void badArgumentsAreToldBeforeAStoreIsAskedOrMade(String arguments, String told) throws Exception {
+    void badArgumentsAreReportedBeforeAStoreIsAskedOrMade(String arguments, String expected) throws Exception {
         String[] words = arguments.replace("LONG", "n".repeat(600)).split(" ");
         for (int i = 0; i < words.length; i++) {
             words[i] = words[i].equals("EMPTY") ? "" : words[i];
         }
-        String message = told.replace("PERMITS", "it takes K/N, as in 1/4, where N is 1 to 2147483647 and K is 1 to N");
+        String message =
+                expected.replace("PERMITS", "it takes K/N, as in 1/4, where N is 1 to 2147483647 and K is 1 to N");
         for (Cli one : List.of(cli, cli.with("LOCKKEEPER_STORE", "redis://127.0.0.1:1"))) {
             Result result = one.run(words);
             assertThat(result.code()).as(result.err()).isEqualTo(64);
@@ -211,7 +212,7 @@ class RunTest {
         assertThat(cli.database().getParent()).doesNotExist();
     }
 
-    /** As of {@code "$STORE"} where that is not set: it would lock on this host alone. */
+    /** As from {@code "$STORE"} where that is not set: it would lock on this host alone. */
     @Test
     void anEmptyStoreIsNotTheDefault() throws Exception {
         for (String command :
@@ -303,7 +304,7 @@ class RunTest {
     }
 
     @Test
-    void whoeverHasNoHomeIsToldSoAndGetsNoFileInTheFolderWhereHeStands() throws Exception {
+    void aUserWithoutAHomeGetsAnErrorAndNoFileInTheCurrentFolder() throws Exception {
         Cli homeless = cli.without("XDG_STATE_HOME");
         for (Cli one : List.of(
                 homeless.with("HOME", "relative"),
@@ -332,7 +333,7 @@ class RunTest {
     }
 
     @Test
-    void whoeverWaitsLeavesTheQueueWhenInterrupted() throws Exception {
+    void aWaiterLeavesTheQueueWhenInterrupted() throws Exception {
         Running holder = cli.start("run", "x", "--", "sh", "-c", "echo in; exec sleep 600")
                 .says("in");
         for (String signal : List.of("INT", "TERM", "HUP")) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line on servers: it is told of a URL, and all else is as in a file. */
+/** The command line on servers: it is given a URL, and everything else is as with a file. */
 class StoresTest {
     @TempDir
     Path folder;
@@ -51,14 +51,14 @@ class StoresTest {
     private void check(List<? extends LocalServer> servers, String url) throws Exception {
         try {
             Cli cli = new Cli(folder).with("LOCKKEEPER_STORE", url);
-            whoeverHoldsIsSeenAndTheOthersWait(cli);
+            theHolderIsShownAndTheOthersWait(cli);
             theCommandEndsWithItsStore(cli, servers);
         } finally {
             servers.forEach(LocalServer::close);
         }
     }
 
-    private static void whoeverHoldsIsSeenAndTheOthersWait(Cli cli) throws Exception {
+    private static void theHolderIsShownAndTheOthersWait(Cli cli) throws Exception {
         Running holder = cli.start(
                 "run", "nightly", "--label", "first", "--", "sh", "-c", "echo $LOCKKEEPER_TOKEN; exec sleep 600");
         holder.says("\n");

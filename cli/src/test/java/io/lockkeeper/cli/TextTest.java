@@ -37,11 +37,11 @@ class TextTest {
                 "it took PT0.000001S | it took PT0.000001S",
                 "a claim of 'PT1S' in file:/x/PT1S or PT1Sx or APT1S or PT | a claim of 'PT1S' in file:/x/PT1S or PT1Sx or APT1S or PT"
             })
-    void durationsOfTheLibraryAreTranslatedAndNamesAreNot(String message, String told) {
+    void durationsOfTheLibraryAreTranslatedAndNamesAreNot(String message, String shown) {
         assertThat(Failure.of(new IllegalArgumentException(message)).getMessage())
-                .isEqualTo(told);
+                .isEqualTo(shown);
         assertThat(Failure.of(new StoreUnavailableException(message, null)).getMessage())
-                .isEqualTo("the store is unavailable: " + told);
+                .isEqualTo("the store is unavailable: " + shown);
     }
 
     @ParameterizedTest
@@ -68,7 +68,7 @@ class TextTest {
     }
 
     @Test
-    void anErrorIsToldInOneLine() {
+    void anErrorIsReportedInOneLine() {
         Failure verify = Failure.of(new VerifyError("Bad type\nException Details:\n  Location: x"));
         assertThat(verify.code()).isEqualTo(70);
         assertThat(verify.getMessage()).isEqualTo("unexpected: java.lang.VerifyError: Bad type");
@@ -78,7 +78,7 @@ class TextTest {
     }
 
     @Test
-    void whoeverWaitsReadsForHowLongTheLockHasBeenHeld() {
+    void aWaiterSeesForHowLongTheLockHasBeenHeld() {
         LockInfo.Hold hold =
                 new LockInfo.Hold("host:12", "", 7, 1, Instant.now().minusSeconds(12), Duration.ofSeconds(20));
         LockInfo info = new LockInfo("x", Mode.EXCLUSIVE, 0, List.of(hold), 1, Duration.ZERO);

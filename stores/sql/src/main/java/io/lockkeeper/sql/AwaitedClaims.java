@@ -71,7 +71,7 @@ final class AwaitedClaims {
         waiting.computeIfPresent(claim.id(), (id, place) -> new Place(place.code(), true));
     }
 
-    /** It is queued behind that many others; whether that has changed. */
+    /** It is queued, with that many claims ahead; answers whether that has changed. */
     boolean stands(Claim claim, int count) {
         if (!waiting.containsKey(claim.id())) {
             return false;

@@ -4,9 +4,9 @@ package io.lockkeeper.sql;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How long a poll rests: for milliseconds while something happens; from a second on, for an eighth of the time for which nothing has
- * happened. So a hand-over is found quickly in a busy queue, and within about a second behind a holder that stays for minutes. It never lasts much beyond the moment at which a name may open by itself. All times are those of
- * {@link System#nanoTime}, in ns.
+ * How long a poll rests: for milliseconds while something happens; from a second on, for an eighth of the time for which nothing
+ * has happened. So a hand-over is found quickly in a busy queue, and within about a second when a holder stays for minutes. It
+ * never lasts much beyond the moment at which a name may open by itself. All times are those of {@link System#nanoTime}, in ns.
  */
 final class Backoff {
     /** A busy queue is looked at after 5 to 25 ms: about the time of a few transactions. */

@@ -61,7 +61,7 @@ final class Connections implements AutoCloseable {
         this.toKeep = source.isShared() ? new Borrower(timeoutMillis, KEPT, this::need) : null;
     }
 
-    /** Settles in: looks at how connections come, and keeps one for renewals. */
+    /** Prepares: notes the state that connections come in, and keeps one for renewals. */
     void begin(Dialect dialect, Runnable repair) {
         this.repair = repair;
         if (dialect.suffersFromInterrupts()) {
@@ -101,7 +101,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** It no longer does. The application gets back what is kept for nobody. */
+    /** It no longer does. The application gets back what is no longer kept for a client. */
     void endUse() {
         forRenewals.endUse();
     }
@@ -312,15 +312,15 @@ final class Connections implements AutoCloseable {
                 : preparation.prepare(source.kept(), true);
     }
 
-    /** Does away with a connection of a step; its step still closes it. */
+    /** Discards a connection of a step; its step still closes it. */
     void discard(Connection connection) {
         source.discard(connection);
     }
 
     private StoreUnavailableException failure(SQLException e) {
-        Runnable wayOut = repair;
-        if (wayOut != null && Failures.isMissingTable(e)) {
-            wayOut.run();
+        Runnable remedy = repair;
+        if (remedy != null && Failures.isMissingTable(e)) {
+            remedy.run();
             return new StoreUnavailableException("a table was missing, and has been created again", e);
         }
         return Failures.of(e);

@@ -56,8 +56,8 @@ enum Dialect {
         return this == POSTGRESQL;
     }
 
-    /** Whether the statement that claims returns the row no matter which claim holds it. */
-    boolean tellsWhoHolds() {
+    /** Whether the statement that claims returns the row whichever claim holds it. */
+    boolean returnsAnyHolder() {
         return this == MARIADB || this == MYSQL;
     }
 

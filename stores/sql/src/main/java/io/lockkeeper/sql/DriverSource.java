@@ -108,7 +108,7 @@ final class DriverSource implements DataSource {
 
     @Override
     public <T> T unwrap(Class<T> type) throws SQLException {
-        throw new SQLException("it is no " + type.getName());
+        throw new SQLException("it is not a " + type.getName());
     }
 
     @Override

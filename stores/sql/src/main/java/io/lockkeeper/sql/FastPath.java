@@ -70,11 +70,11 @@ final class FastPath {
     private Optional<Answer> claimFreeName(Connection connection, Claim claim) throws SQLException {
         Map<String, Object> values = ClaimColumns.of(claim);
         values.put("name", NameCodec.encode(claim.name()));
-        boolean tellsAtOnce = !sql.has("claimed");
-        if (!tellsAtOnce) {
+        boolean answersAtOnce = !sql.has("claimed");
+        if (!answersAtOnce) {
             sql.execute(connection, "claim", values);
         }
-        try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "claim" : "claimed", values);
+        try (PreparedStatement s = sql.prepare(connection, answersAtOnce ? "claim" : "claimed", values);
                 ResultSet row = s.executeQuery()) {
             if (!row.next() || !isOurs(row, claim)) {
                 return Optional.empty();
@@ -100,7 +100,7 @@ final class FastPath {
 
     /** Some dialects return the row no matter which claim holds it. */
     private boolean isOurs(ResultSet row, Claim claim) throws SQLException {
-        return !sql.dialect().tellsWhoHolds()
+        return !sql.dialect().returnsAnyHolder()
                 || (claim.id().toString().equals(row.getString("claim"))
                         && row.getLong("remaining") > 0
                         && row.getInt("confirmed") != 0);

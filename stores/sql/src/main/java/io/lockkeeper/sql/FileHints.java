@@ -28,7 +28,7 @@ final class FileHints implements IncomingMessages.Receiver {
     private final Map<String, Signals> listeners;
     private final Set<ClaimId> granted = new LinkedHashSet<>();
     private final Set<String> missed = new HashSet<>();
-    private boolean saidThatItIsUnknown;
+    private boolean reportedUnknown;
 
     FileHints(Path folder, Connections connections, AwaitedClaims awaitedClaims, Map<String, Signals> listeners) {
         this.folder = folder;
@@ -61,8 +61,8 @@ final class FileHints implements IncomingMessages.Receiver {
     @Override
     public void unreadable(String client, String why) {
         missed.add(client);
-        if (!saidThatItIsUnknown) {
-            saidThatItIsUnknown = true;
+        if (!reportedUnknown) {
+            reportedUnknown = true;
             LOG.log(
                     System.Logger.Level.WARNING,
                     "a message in " + folder + " is not understood: " + why

@@ -91,7 +91,7 @@ public final class FileProvider implements StoreProvider {
             Path path = text.startsWith("~/") ? Path.of(home(), text.substring(2)) : Path.of(text);
             return path.toAbsolutePath().normalize();
         } catch (InvalidPathException e) {
-            throw new IllegalArgumentException("'" + text + "' is no path: " + e.getReason(), e);
+            throw new IllegalArgumentException("'" + text + "' is not a path: " + e.getReason(), e);
         }
     }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Processes on one host notify each other directly: each client has a socket in a folder beside the file, and a process
  * that has written something that concerns a client sends it there, after the commit. A message is not trusted: its
  * receiver asks the file ({@link FileHints}). A message that is lost is found by a refresh, or by a slow poll; while
- * there can be no sockets (a path longer than some 75 bytes, a folder that others can write to, no more descriptors)
+ * there can be no sockets (a path longer than about 75 bytes, a folder that others can write to, no more descriptors)
  * the poll is as quick as for any other database.
  *
  * <p>The thread that serves the sockets also looks, about once a second, whether the file is still the one that was
@@ -153,8 +153,8 @@ final class FileWakeUps extends Poll {
 
     /** After the transaction: until then there is nothing to see. */
     @Override
-    void tellHere(List<Signal> signals) {
-        super.tellHere(signals);
+    void notifyHere(List<Signal> signals) {
+        super.notifyHere(signals);
         for (Signal signal : signals) {
             if (!listeners().containsKey(signal.client())) {
                 Mailboxes.send(folder, signal.client(), SignalText.write(signal));

@@ -121,7 +121,8 @@ final class LoadedName implements Ledger {
      */
     void loaded(boolean isAll, long now) {
         time = new StoreTime(incarnation, now);
-        // The row counts its claims. Others are of a life before it: somebody has emptied one table and not the other.
+        // The row counts its claims. Others are from before it was made: somebody has emptied one table and not the
+        // other.
         // They are the older ones, as a row's numbers begin with the time at which it was made.
         int most = waiters + Math.max(0, count - 1);
         if (entries.size() > most) {
@@ -173,11 +174,11 @@ final class LoadedName implements Ledger {
      * Renews a hold of a name that is loaded in part, by what its own row says. That is enough as long as the hold has
      * not expired: a renewal depends on no other holder, and waiters deal with overdue holders.
      *
-     * <p>A row of a life before this one (see {@link #loaded}) must not pass for a hold. It was granted before the
-     * name's row was made, and since then the row's numbers, which began with that time, have only risen. So one that
-     * was granted after the time that the next number would be is of this life; of another one it cannot be said.
+     * <p>A row from before the name's row was made (see {@link #loaded}) must not pass for a hold. It was granted earlier, and
+     * since then the row's numbers, which began with that time, have only risen. So one that was granted after the time that the
+     * next number would be is valid; of another one it cannot be said.
      *
-     * @return null when that cannot be told from this part
+     * @return null when this part does not show it
      */
     Renewal.@Nullable Outcome renewInPart(Renewals.Hold hold) {
         Entry entry = inTable.get(hold.grant().claim().id().toString());
@@ -256,9 +257,9 @@ final class LoadedName implements Ledger {
     @Override
     public Tokens draw(int atMost) {
         // A hybrid clock: tokens rise with time, and with each other when time stands still or goes back.
-        boolean behind = floor < time.micros() + sql.dialect().tick();
+        boolean isBehind = floor < time.micros() + sql.dialect().tick();
         long next = Math.max(time.micros(), floor + 1);
-        int drawn = behind ? atMost : 1;
+        int drawn = isBehind ? atMost : 1;
         floor = next + drawn - 1;
         return new Tokens(next, drawn);
     }

@@ -11,7 +11,7 @@ import org.postgresql.PGNotification;
 
 /**
  * A connection that listens on one channel of PostgreSQL. The only class that needs the PostgreSQL driver, which may be missing or
- * hidden behind a wrapper.
+ * hidden by a wrapper.
  */
 final class PgChannel implements AutoCloseable {
     private final BorrowedConnection borrowed;

@@ -55,7 +55,7 @@ final class PgListener implements Connections.Spare {
     private volatile boolean ended;
     private @Nullable PgChannel open;
     private boolean failed;
-    private boolean saidThatItIsUnknown;
+    private boolean reportedUnknown;
 
     PgListener(PgNotify wakeUps, Connections connections, Sql sql, String client, Signals signals) {
         this.wakeUps = wakeUps;
@@ -176,8 +176,8 @@ final class PgListener implements Connections.Spare {
 
     private void unknown(Throwable e) {
         signals.missed();
-        if (!saidThatItIsUnknown) {
-            saidThatItIsUnknown = true;
+        if (!reportedUnknown) {
+            reportedUnknown = true;
             LOG.log(
                     System.Logger.Level.WARNING,
                     "something arrived from PostgreSQL that is not understood; it is ignored, and not reported again",

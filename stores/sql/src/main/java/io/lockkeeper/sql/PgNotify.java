@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * there is somebody to wake, because notifying commits wait for each other. One connection and one thread listen for each client
  * of this store object.
  *
- * <p>Every user of the database may notify, also one that may not write. So a notification is only a hint: what it says is asked
- * of the database before it counts. And it may not get through at all, as behind a pool that gives each transaction another
- * connection: each listener therefore tries it with a notification to itself, and while one has not been proven, the clients of this
- * store object are polled for as on any other database.
+ * <p>Every user of the database may notify, also one that may not write. So a notification is only a hint: what it says is
+ * checked with the database before it counts. It may not get through at all, as with a pool that gives each transaction another
+ * connection: each listener therefore tries it with a notification to itself, and while one has not been proven, the clients of
+ * this store object are polled for as on any other database.
  */
 final class PgNotify extends Poll {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.sql");
@@ -29,7 +29,7 @@ final class PgNotify extends Poll {
     private final Connections connections;
     private final Sql sql;
     private final Set<PgListener> running = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean said = new AtomicBoolean();
+    private final AtomicBoolean reported = new AtomicBoolean();
     private volatile boolean pushed = true;
 
     PgNotify(Connections connections, Sql sql, long incarnation) {
@@ -57,7 +57,7 @@ final class PgNotify extends Poll {
     /** A listener has found that they do not. */
     void doesNotGetThrough(String why) {
         pushed = false;
-        if (said.compareAndSet(false, true)) {
+        if (reported.compareAndSet(false, true)) {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "NOTIFY of PostgreSQL does not get through ({0}); waiters are found by polling",

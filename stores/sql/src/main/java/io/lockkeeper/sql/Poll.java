@@ -31,7 +31,7 @@ class Poll extends WakeUps {
     private static final long AFTER_FAILURE = 250_000_000;
 
     /** Of holds that are being broken; more would only be reported twice. */
-    private static final int MOST_TOLD = 10_000;
+    private static final int MOST_REPORTED = 10_000;
 
     private final Connections connections;
     private final ThreadFactory threads;
@@ -39,7 +39,7 @@ class Poll extends WakeUps {
     private final AwaitedClaims awaitedClaims;
     private final AwaitedLatches latches;
     private final Backoff backoff = new Backoff();
-    private final Set<ClaimId> toldRecalled = ConcurrentHashMap.newKeySet();
+    private final Set<ClaimId> reportedRecalls = ConcurrentHashMap.newKeySet();
     private volatile long holdsUntil = System.nanoTime();
     private volatile boolean restsLong;
     private volatile boolean closed;
@@ -126,7 +126,7 @@ class Poll extends WakeUps {
     }
 
     @Override
-    void tellHere(List<Signal> signals) {
+    void notifyHere(List<Signal> signals) {
         List<Signal> news = new ArrayList<>(signals.size());
         for (Signal signal : signals) {
             boolean isNews = true;
@@ -139,7 +139,7 @@ class Poll extends WakeUps {
                 news.add(signal);
             }
         }
-        super.tellHere(news);
+        super.notifyHere(news);
         if (!signals.isEmpty() && !(awaitedClaims.isEmpty() && latches.isEmpty())) {
             changed();
         }
@@ -269,10 +269,10 @@ class Poll extends WakeUps {
     // ---- Holds that are being broken ----
 
     private boolean isNewlyRecalled(ClaimId claim) {
-        if (toldRecalled.size() >= MOST_TOLD) {
-            toldRecalled.clear();
+        if (reportedRecalls.size() >= MOST_REPORTED) {
+            reportedRecalls.clear();
         }
-        return toldRecalled.add(claim);
+        return reportedRecalls.add(claim);
     }
 
     private void lookForBreaks() {
@@ -284,7 +284,7 @@ class Poll extends WakeUps {
         connections.autocommit(connection -> {
             long count = countBreaks(connection);
             if (count != breaks) {
-                tellRecalled(connection);
+                reportRecalled(connection);
                 breaks = count;
             }
             return true;
@@ -297,7 +297,7 @@ class Poll extends WakeUps {
         return count[0];
     }
 
-    private void tellRecalled(Connection connection) throws SQLException {
+    private void reportRecalled(Connection connection) throws SQLException {
         Set<ClaimId> found = new HashSet<>();
         sql.query(connection, new Sql.Step("recalled", Map.of()), row -> {
             while (row.next()) {
@@ -308,7 +308,7 @@ class Poll extends WakeUps {
                 }
             }
         });
-        toldRecalled.retainAll(found);
+        reportedRecalls.retainAll(found);
         for (ClaimId id : found) {
             Signals listener = listeners().get(id.client());
             if (listener != null && isNewlyRecalled(id)) {

@@ -182,10 +182,10 @@ final class Pool implements ConnectionSource, AutoCloseable {
 
     /** The pool has one connection then, and its user sets how it waits. */
     private void giveOnce(Connection connection, Duration timeout) throws SQLException {
-        Connection behind = connection.unwrap(Connection.class);
-        if (patient != behind) {
-            BusyRetry.give(behind, timeout);
-            patient = behind;
+        Connection wrapped = connection.unwrap(Connection.class);
+        if (patient != wrapped) {
+            BusyRetry.give(wrapped, timeout);
+            patient = wrapped;
         }
     }
 

@@ -60,7 +60,7 @@ final class RenewalConnection implements AutoCloseable {
         return before;
     }
 
-    /** It no longer does. The application gets back what is kept for nobody. */
+    /** It no longer does. The application gets back what is no longer kept for a client. */
     void endUse() {
         if (users.decrementAndGet() == 0) {
             turn.lock();
@@ -137,7 +137,7 @@ final class RenewalConnection implements AutoCloseable {
         }
     }
 
-    /** Does away with it, in the middle of {@link #use}. */
+    /** Discards it, in the middle of {@link #use}. */
     void discard(Connection connection) {
         source.discard(connection);
         drop();

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Rejects a database in whose settings our statements would fail, or would take two names for one. */
+/** Rejects a database in whose settings our statements would fail, or would treat two names as one. */
 final class Settings {
     /** MariaDB: the first has another syntax; in both, an empty text is NULL or may be. */
     private static final List<String> REFUSED_SQL_MODES = List.of("ORACLE", "EMPTY_STRING_IS_NULL");
@@ -58,24 +58,23 @@ final class Settings {
     private static void checkMode(@Nullable String mode) {
         if (mode != null && !H2_MODES.contains(mode)) {
             throw unsuitable("MODE is '" + mode + "'; allowed are " + String.join(", ", H2_MODES)
-                    + ": in others the statements of the store do not work. Change it in the URL, or use a database of its"
-                    + " own for the locks");
+                    + ": in others the statements of the store do not work. Change it in the URL, or use a separate"
+                    + " database for the locks");
         }
     }
 
     private static void checkCollation(@Nullable String collation) {
         if (collation != null && !collation.equals("OFF")) {
-            throw unsuitable(
-                    "COLLATION is '" + collation + "'; allowed is OFF, the default: others take different names"
-                            + " for the same, or have another order. SET COLLATION OFF works as long as there is no table; otherwise"
-                            + " use a separate database for the locks");
+            throw unsuitable("COLLATION is '" + collation + "'; allowed is OFF, the default: others treat different"
+                    + " names as equal, or order them differently. SET COLLATION OFF works as long as there is no table; otherwise"
+                    + " use a separate database for the locks");
         }
     }
 
     /**
      * Looks at the tables, which keep what was set when they were made.
      *
-     * @throws StoreUnavailableException when they take two names for one
+     * @throws StoreUnavailableException when they treat two names as one
      */
     static void checkTables(Connection connection, Sql sql) throws SQLException {
         if (!sql.has("case_matters")) {
@@ -83,10 +82,9 @@ final class Settings {
         }
         sql.query(connection, new Sql.Step("case_matters", Map.of()), row -> {
             if (row.next() && !row.getBoolean(1)) {
-                throw unsuitable(
-                        "the tables of the store, such as " + sql.table("lock") + ", take names for the same that"
-                                + " differ in case: IGNORECASE was TRUE when they were made. Drop all of them while nobody uses"
-                                + " them; they are created again unless lockkeeper.createTables=false");
+                throw unsuitable("the tables of the store, such as " + sql.table("lock") + ", treat names as equal that"
+                        + " differ only in case: IGNORECASE was TRUE when they were made. Drop all of them while nobody uses"
+                        + " them; they are created again unless lockkeeper.createTables=false");
             }
         });
     }

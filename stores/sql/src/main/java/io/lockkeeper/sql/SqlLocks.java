@@ -12,19 +12,19 @@ import java.sql.SQLException;
 import java.util.Map;
 
 /**
- * Locks that live as long as a transaction of the caller's own. They know neither leases nor tokens and need none: what the
+ * Locks that live as long as the caller's transaction. They know neither leases nor tokens and need none: what the
  * transaction writes is written only if it still has the lock when it commits.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
  * SqlLocks.inTransaction(connection, "invoice-4711");
  * …                                   // read and write
- * connection.commit();                // and it is free again
+ * connection.commit();                // and the name is free again
  * }</pre>
  *
  * <p>Lock before the first read: in REPEATABLE READ, MariaDB and MySQL show what was there at the first read.
  *
- * <p>They are apart from the locks of a {@link SqlStore}: the same name may be held here and there at the same time.
+ * <p>They are separate from the locks of a {@link SqlStore}: the same name may be held here and there at the same time.
  */
 public final class SqlLocks {
     private static final int LONGEST_NAME = 512;

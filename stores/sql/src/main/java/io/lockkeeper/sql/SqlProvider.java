@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Makes SQL stores from {@code jdbc:} URLs, with a small pool of their own. Parameters that begin with {@code lockkeeper.} are
- * ours, {@code operationTimeout} and {@code patience} the keeper's; all others go to the driver, unless they are nearly one of ours.
+ * Makes SQL stores from {@code jdbc:} URLs, each with its own small pool. Parameters that begin with {@code lockkeeper.} are
+ * ours, {@code operationTimeout} and {@code patience} the keeper's; all others go to the driver, unless they are nearly one of
+ * ours.
  */
 public final class SqlProvider implements StoreProvider {
     private static final String OURS = "lockkeeper.";

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The short ways to a place in a long queue, and to keep it, which need not load it. */
+/** Takes and keeps a place in a long queue without loading the queue. */
 final class SqlQueue {
     /** A claim that is not the head looks again this many times within its patience. */
     private static final int LOOKS = 3;
@@ -44,8 +44,8 @@ final class SqlQueue {
     }
 
     /**
-     * Keeps places in queues, with two statements, where the dialect has them. Those in names that need nothing else to be done (held,
-     * with nobody overdue) are answered; the others are left to the general way.
+     * Keeps places in queues, with two statements, where the dialect has them. Those in names that need nothing else to be done
+     * (held, with nobody overdue) are answered; the others are left to the general way.
      *
      * @param claims not more than fit into a statement
      */
@@ -87,7 +87,7 @@ final class SqlQueue {
         return row.wasNull() ? value : found;
     }
 
-    /** As those that come the general way: one after the other, from when the name may open. */
+    /** As in the general way: one after the other, from when the name may open. */
     private static Answer queued(Claim claim, int ahead, long expires, StoreTime at) {
         Duration opens = Duration.of(Math.max(0, expires - at.micros()), ChronoUnit.MICROS)
                 .plus(BETWEEN_LOOKS.multipliedBy(ahead));

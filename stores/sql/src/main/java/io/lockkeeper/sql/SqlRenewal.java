@@ -173,12 +173,12 @@ final class SqlRenewal {
             claims.add(hold.grant().claim().id().toString());
         }
         Map<String, Object> values = Map.of("lease", NameState.micros(lease), "names", names, "claims", claims);
-        boolean tellsAtOnce = !sql.has("renewed");
-        if (!tellsAtOnce) {
+        boolean answersAtOnce = !sql.has("renewed");
+        if (!answersAtOnce) {
             sql.execute(connection, "renew", values);
         }
         Map<String, Duration> kept = new HashMap<>();
-        try (PreparedStatement s = sql.prepare(connection, tellsAtOnce ? "renew" : "renewed", values);
+        try (PreparedStatement s = sql.prepare(connection, answersAtOnce ? "renew" : "renewed", values);
                 ResultSet row = s.executeQuery()) {
             while (row.next()) {
                 kept.put(row.getString("claim"), Duration.of(row.getLong("remaining"), ChronoUnit.MICROS));
@@ -268,7 +268,7 @@ final class SqlRenewal {
                     c, sql, incarnation, names, skip, parts, n -> renew(n, Objects.requireNonNull(rest.get(n.name))));
             return wakeUps.finish(c, sql, r);
         });
-        wakeUps.tellHere(result.signals());
+        wakeUps.notifyHere(result.signals());
         return result.answer();
     }
 
@@ -305,7 +305,7 @@ final class SqlRenewal {
             if (e.getCause() != null) {
                 throw e;
             }
-            // Of a newer format: what stands there is not ours to read, and cannot be kept.
+            // Of a newer format: we cannot read what it says, and cannot keep it.
             what.holds.forEach(hold -> outcomes.put(hold, new Renewal.Lost(Reason.STORE_UNREACHABLE)));
             what.queued.forEach(claim -> answers.put(claim, gone()));
             return;

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in a relational database. A name that nobody uses is taken and given back with one statement each; everything else
- * goes through a {@link NameTransaction}. Never joins a transaction of the caller's: connections are our own.
+ * goes through a {@link NameTransaction}. Never joins the caller's transaction: connections are our own.
  */
 public final class SqlStore implements LockStore {
     private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
@@ -56,7 +56,7 @@ public final class SqlStore implements LockStore {
     /** Names that are read in one statement. */
     private static final int PAGE = 1_000;
 
-    /** Claims that were not admitted come back immediately: they have waited. */
+    /** Claims that were not admitted are repeated immediately: they have waited. */
     private static final Duration WHEN_CROWDED = Duration.ofMillis(10);
 
     final Connections connections;
@@ -116,10 +116,10 @@ public final class SqlStore implements LockStore {
     }
 
     /**
-     * Locks in this database. The data source is not closed. One of its connections is kept for renewals and, on PostgreSQL, one for
-     * each keeper to listen on; steps need at least one more. When the last keeper on the store is closed, all have been given back;
-     * the next one takes them again. A step waits for a connection for the operation timeout, however long
-     * the data source would. Connections are returned in the state that they came in.
+     * Locks in this database. The data source is not closed. One of its connections is kept for renewals and, on PostgreSQL, one
+     * for each keeper to listen on; steps need at least one more. When the last keeper on the store is closed, all have been
+     * given back; the next one takes them again. A step waits for a connection for the operation timeout, however long the data
+     * source would. Connections are returned in the state that they came in.
      *
      * @throws IllegalArgumentException when the data source is transaction-aware, or has one connection for all
      * @throws io.lockkeeper.StoreUnavailableException when it does not have that many connections, or the database fails
@@ -181,7 +181,8 @@ public final class SqlStore implements LockStore {
             }
             return answer;
         } catch (StoreUnavailableException e) {
-            // A claim that would wait goes on waiting. One that was sent before may have been carried out: that is for
+            // A claim that would wait goes on waiting. One that was sent before may have been carried out, which is
+            // found out
             // later.
             if (!claim.terms().queue() || claim.stray() || !Failures.isCrowd(e)) {
                 throw e;
@@ -231,7 +232,7 @@ public final class SqlStore implements LockStore {
 
     @Override
     public LatchState latch(LatchStep step) {
-        LatchState state = told(c -> SqlLatch.run(c, sql, incarnation, step));
+        LatchState state = runAndNotify(c -> SqlLatch.run(c, sql, incarnation, step));
         if (step instanceof LatchStep.Watch watch && state.count() > 0) {
             wakeUps.awaitLatch(watch.name(), watch.client(), state.generation());
         }
@@ -244,23 +245,23 @@ public final class SqlStore implements LockStore {
     }
 
     private <R> R inName(String name, NameTransaction.Rule<R> rule) {
-        return told(c -> NameTransaction.run(c, sql, incarnation, name, rule));
+        return runAndNotify(c -> NameTransaction.run(c, sql, incarnation, name, rule));
     }
 
     private <R> R onHead(Claim claim, NameTransaction.Rule<R> rule) {
-        return told(c -> NameTransaction.runOnHead(c, sql, incarnation, claim.name(), claim.id(), rule));
+        return runAndNotify(c -> NameTransaction.runOnHead(c, sql, incarnation, claim.name(), claim.id(), rule));
     }
 
     /** Runs a transaction, and notifies the clients that it concerns. */
-    private <R> R told(Connections.Work<NameTransaction.Result<R>> transaction) {
+    private <R> R runAndNotify(Connections.Work<NameTransaction.Result<R>> transaction) {
         NameTransaction.Result<R> result = connections.transaction(c -> wakeUps.finish(c, sql, transaction.with(c)));
-        wakeUps.tellHere(result.signals());
+        wakeUps.notifyHere(result.signals());
         return result.answer();
     }
 
     /** Ends what is overdue in names that nobody looks at any more. */
     private void catchUp(List<String> names) {
-        told(c -> NameTransaction.runAll(c, sql, incarnation, names, true, name -> {
+        runAndNotify(c -> NameTransaction.runAll(c, sql, incarnation, names, true, name -> {
             name.state().catchUp(name);
             return true;
         }));

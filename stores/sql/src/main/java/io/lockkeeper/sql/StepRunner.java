@@ -11,10 +11,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs steps so that an interrupt never breaks one: it is put aside while a step uses its connection, and kept for
- * afterwards. A database inside this process, which an interrupt would break all the same, gets the step on another
- * thread ({@link InterruptShield}). Where the database has one writer at a time, the steps of this process take turns
- * here.
+ * Runs steps so that an interrupt never breaks one: it is set aside while a step uses its connection, and restored afterwards. A
+ * database inside this process, which an interrupt would break all the same, gets the step on another thread ({@link
+ * InterruptShield}). Where the database has one writer at a time, the steps of this process take turns here.
  */
 final class StepRunner implements AutoCloseable {
     private final ConnectionSource source;

@@ -5,14 +5,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Our own transaction: all of it or nothing. A driver may take itself to be in a transaction though it could not begin
- * it (SQLite's does when another process is writing), and the next step on that connection would run without one. So a
- * connection on which beginning, committing or rolling back has failed is not used again.
+ * Our own transaction: all of it or nothing. A driver may believe that it is in a transaction although it could not begin one
+ * (SQLite's does when another process is writing), and the next step on that connection would run without one. So a connection on
+ * which beginning, committing or rolling back has failed is not used again.
  */
 final class Transaction {
     private Transaction() {}
 
-    /** Does away with a connection for good. */
+    /** Discards a connection for good. */
     interface Discard {
         void discard(Connection connection);
     }

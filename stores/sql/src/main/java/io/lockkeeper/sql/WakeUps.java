@@ -46,7 +46,7 @@ abstract class WakeUps implements AutoCloseable {
     /** It is queued. */
     void await(Claim claim) {}
 
-    /** It was asked about, and is queued behind that many others. */
+    /** It was asked about, and is queued, with that many claims ahead. */
     void stands(Claim claim, int ahead) {}
 
     /** That many queued claims have just been asked about, and those that were granted are known. */
@@ -76,7 +76,7 @@ abstract class WakeUps implements AutoCloseable {
     }
 
     /** Notifies the clients of this store object, after the transaction. */
-    void tellHere(List<Signal> signals) {
+    void notifyHere(List<Signal> signals) {
         for (Signal signal : signals) {
             Signals listener = listeners.get(signal.client());
             if (listener != null) {

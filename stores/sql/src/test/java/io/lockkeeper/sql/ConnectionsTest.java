@@ -151,7 +151,7 @@ class ConnectionsTest {
     }
 
     @Test
-    void aPoolOfOurOwnThatIsExhaustedLosesNoLock() throws Exception { // H48
+    void ourOwnPoolLosesNoLockWhenItIsExhausted() throws Exception { // H48
         try (SqlStore store = Db.open(Db.POSTGRESQL.freshUrl());
                 Lockkeeper keeper = Lockkeeper.on(store)) {
             Lease lease = keeper.lock("a", LockOptions.defaults().lease(Duration.ofSeconds(2)))

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The databases, each started once for all tests of a JVM; every test has tables of its own. */
+/** The databases, each started once for all tests of a JVM; every test has its own tables. */
 enum Db {
     POSTGRESQL("PostgreSQL"),
     MARIADB("MariaDB"),
@@ -34,8 +34,8 @@ enum Db {
         this.product = product;
     }
 
-    /** Whether a SQLite file can be written to, or can within a second. */
-    static boolean letsOthersIn(String sqlite) {
+    /** Whether a SQLite file can be written to now, or within a second. */
+    static boolean isWritable(String sqlite) {
         try (Connection connection = DriverManager.getConnection(sqlite);
                 Statement statement = connection.createStatement()) {
             statement.execute("PRAGMA busy_timeout = 1000");
@@ -91,7 +91,7 @@ enum Db {
         return DriverManager.getConnection(url());
     }
 
-    /** Runs a statement on a connection of its own. */
+    /** Runs a statement on its own connection. */
     void execute(String... statements) throws SQLException {
         try (Connection connection = connect();
                 Statement s = connection.createStatement()) {

@@ -49,7 +49,7 @@ class DeletedByHandTest {
         }
     }
 
-    /** As somebody would who wants to free a name, and does not know that the row has more to say. */
+    /** As somebody would do to free a name, without knowing what else the row says. */
     @ParameterizedTest
     @EnumSource
     void aHoldWhoseNameWasSetFreeIsLost(Db db) throws Exception {

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process of its own that uses a file of locks as it is told, and the other end of it. */
+/** A separate process that uses a file of locks as the test asks it to, and the handle by which the test does so. */
 final class FileChild implements AutoCloseable {
     private final Process process;
     private final Path log;
@@ -151,7 +151,7 @@ final class FileChild implements AutoCloseable {
         }
     }
 
-    /** Has x once, as {@code lockkeeper run} does. */
+    /** Holds x once, as {@code lockkeeper run} does. */
     private static void once(Path file) throws Exception {
         try (Lockkeeper keeper = Lockkeeper.builder("file:" + file)
                 .operationTimeout(Duration.ofSeconds(5))
@@ -179,7 +179,7 @@ final class FileChild implements AutoCloseable {
         in.readLine();
     }
 
-    /** Listens, and has no more descriptors until it is told so. */
+    /** Listens, and has no more descriptors until it is asked to free them. */
     private static void full(Path file, BufferedReader in) throws Exception {
         try (Lockkeeper keeper = Lockkeeper.connect("file:" + file)) {
             Lease lease = keeper.lock("mine").acquire();

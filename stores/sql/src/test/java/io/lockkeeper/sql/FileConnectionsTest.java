@@ -118,7 +118,7 @@ class FileConnectionsTest {
     }
 
     @Test
-    void lookingWaitsForNobodyWhoWrites() throws Exception {
+    void lookingDoesNotWaitForWriters() throws Exception {
         try (SqlStore store = FileProvider.open(file, Duration.ofSeconds(1), false);
                 FileChild child = FileChild.start("write", file).says("writing")) {
             assertThat(store.inspect("x")).isEmpty();

@@ -75,7 +75,7 @@ class FileCrowdTest {
         }
     }
 
-    /** Each of the others writes for a while, and so many are before the claim that its step may not wait for them all. */
+    /** Each of the others writes for a while, and there are too many ahead of the claim for its step to wait for them all. */
     @Test
     void aFileThatOthersWriteToAllTheTimeIsWaitedFor() throws Exception {
         connect(Duration.ofSeconds(5)).close();
@@ -259,12 +259,12 @@ class FileCrowdTest {
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMinutes(1));
             child.signal("CONT");
             child.tell("leave");
-            Spi.await("it lets us in again", () -> gate.enter(0) == FileGate.Entry.ENTERED);
+            Spi.await("it can be entered again", () -> gate.enter(0) == FileGate.Entry.ENTERED);
             gate.leave();
         }
     }
 
-    /** A renewal and a release wait with the one who is next, not with all who want to write: with 8 others that is a fourth. H103 */
+    /** A renewal and a release wait with the process that is next, not with all that want to write: with 8 others that is a fourth. H103 */
     @Test
     void whatKeepsOrEndsAHoldDoesNotWaitForTheWholeCrowd() throws Exception {
         connect(Duration.ofSeconds(5)).close();
@@ -293,7 +293,7 @@ class FileCrowdTest {
     }
 
     @Test
-    void waitingForAMinuteIsNextToNothing() throws Exception {
+    void waitingForAMinuteCostsNextToNothing() throws Exception {
         Duration watched = Duration.ofSeconds(Tier.pick(3, 60));
         try (SqlStore store = FileProvider.open(file, Duration.ofSeconds(5), false);
                 Lockkeeper one = connect(Duration.ofSeconds(5));

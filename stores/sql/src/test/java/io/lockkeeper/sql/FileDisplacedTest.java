@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** SQLite's files are taken away, or replaced, under those who use them. */
+/** SQLite's files are removed or replaced while they are in use. */
 class FileDisplacedTest {
     @TempDir
     Path folder;

@@ -39,7 +39,7 @@ final class FileFixture implements StoreFixture {
 
     @Override
     public boolean letsOthersIn() {
-        return Db.letsOthersIn("jdbc:sqlite:" + path);
+        return Db.isWritable("jdbc:sqlite:" + path);
     }
 
     @Override

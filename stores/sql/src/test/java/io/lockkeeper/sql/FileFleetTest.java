@@ -28,7 +28,7 @@ final class FileFleetTest extends FleetTck {
 
             @Override
             public boolean letsOthersIn() {
-                return Db.letsOthersIn("jdbc:sqlite:" + path);
+                return Db.isWritable("jdbc:sqlite:" + path);
             }
 
             @Override

@@ -217,7 +217,7 @@ class FileHazardsTest {
     }
 
     @Test
-    void aSocketThatWasTidiedAwayIsMadeAnew() throws Exception {
+    void aSocketThatWasTidiedAwayIsMadeAgain() throws Exception {
         Path file = folder.resolve("locks.db");
         Path sockets = folder.resolve("locks.db.wake");
         try (Lockkeeper keeper = Lockkeeper.connect("file:" + file);

@@ -35,12 +35,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whoever may use the file may write to the sockets beside it: what they say is not believed, and nothing ends the listening. */
+/** Everybody who may use the file may write to the sockets beside it: what they say is not believed, and nothing ends the listening. */
 class FileHintsTest {
     private static final Duration WHILE = Duration.ofMillis(700);
     private static final LockOptions HOUR = LockOptions.defaults().lease(Duration.ofHours(1));
 
-    /** Hand-overs of which one at least is heard of by a message, before the poll comes to it. */
+    /** Hand-overs of which one at least is learned from a message, before the poll finds it. */
     private static final int TRIES = 20;
 
     @TempDir
@@ -139,16 +139,16 @@ class FileHintsTest {
     }
 
     @Test
-    void aRealRecallIsHeardOf() throws Exception {
+    void aRealRecallIsNoticed() throws Exception {
         try (SqlStore a = open();
                 SqlStore b = open();
                 Lockkeeper holder = keeper(a)) {
             Lease held = holder.lock("a", HOUR).acquire();
             assertThat(b.breakHold("a", held.token(), Duration.ZERO, false)).isTrue();
-            Spi.await("it is told", () -> !held.isValid());
+            Spi.await("it is notified", () -> !held.isValid());
             Lease other = holder.lock("b", HOUR).acquire();
             assertThat(b.breakHold("b", other.token(), Duration.ZERO, true)).isTrue();
-            Spi.await("it is told", () -> !other.isValid());
+            Spi.await("it is notified", () -> !other.isValid());
         }
     }
 
@@ -238,7 +238,7 @@ class FileHintsTest {
         }
     }
 
-    /** By a client of its own, without a look of the poll. */
+    /** By a separate client, without a look of the poll. */
     private static void assertThatMessagesAreHeard(SqlStore a, SqlStore b) throws Exception {
         Poll poll = (Poll) b.wakeUps;
         boolean isHeard = false;
@@ -250,7 +250,7 @@ class FileHintsTest {
             assertThat(b.claim(claim)).isInstanceOf(Answer.Queued.class);
             long looks = poll.looks();
             assertThat(a.release(held.grant())).isTrue();
-            Spi.await("the grant is heard of", () -> tap.granted.containsKey(claim.id()));
+            Spi.await("the grant is noticed", () -> tap.granted.containsKey(claim.id()));
             isHeard = poll.looks() == looks;
         }
         assertThat(isHeard).as("a message was heard").isTrue();

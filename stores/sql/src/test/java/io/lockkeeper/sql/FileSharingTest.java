@@ -181,7 +181,7 @@ class FileSharingTest {
     @Test
     void aFileThatAStrangerHasMadeIsRefused() throws Exception {
         Path planted = publicFolder().resolve("locks.db");
-        Lockkeeper.connect("file:" + planted).close(); // in a file of our own all is well
+        Lockkeeper.connect("file:" + planted).close(); // our own file is fine
         chmod(planted, "rw-rw-rw-");
         giveAway(planted);
         assertThatThrownBy(() -> Lockkeeper.connect("file:" + planted))

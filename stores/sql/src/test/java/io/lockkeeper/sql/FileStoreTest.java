@@ -37,7 +37,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a {@code file:} store does beyond the law. */
+/** What a {@code file:} store does beyond the rules of all stores. */
 class FileStoreTest {
     @TempDir
     Path folder;
@@ -73,7 +73,7 @@ class FileStoreTest {
     }
 
     @Test
-    void manyWhoComeFirstMeetInOneFile() throws Exception {
+    void manyThatMakeTheFileAtOnceShareOne() throws Exception {
         int many = 12;
         Path file = folder.resolve("locks.db");
         CyclicBarrier start = new CyclicBarrier(many);

@@ -6,7 +6,7 @@ import io.lockkeeper.tck.StoreFixture;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The embedded store obeys the law. */
+/** The embedded store follows the rules. */
 class FileTckTest extends LockStoreTck {
     @TempDir
     static Path folder;

@@ -15,7 +15,7 @@ import java.util.Locale;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tables that an older version has left behind can be read for ever. */
+/** Tables that an older version has left behind can be read forever. */
 class FormatTest {
     private static final long FLOOR_OF_IDLE = 4_102_444_800_000_005L;
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** H2 as others have set it: it works as ever, or is rejected when the store is opened. */
+/** H2 as others have set it: it works as usual, or is rejected when the store is opened. */
 class H2SettingsTest {
     @TempDir
     Path folder;
@@ -59,7 +59,7 @@ class H2SettingsTest {
                 ";CASE_INSENSITIVE_IDENTIFIERS=TRUE",
                 ";OLD_INFORMATION_SCHEMA=TRUE"
             })
-    void itWorksAsEver(String settings) throws Exception {
+    void itWorksAsUsual(String settings) throws Exception {
         for (int i = 0; i < 2; i++) { // also in tables that H2 has read from the file
             try (SqlStore here = Db.open(url(settings));
                     SqlStore there = Db.open(url(settings))) {

@@ -6,7 +6,7 @@ import io.lockkeeper.tck.StoreFixture;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** H2 obeys the law. */
+/** H2 follows the rules. */
 class H2TckTest extends LockStoreTck {
     @TempDir
     static Path folder;

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Everybody who may connect to PostgreSQL may notify: what a notification says is not believed, and none ends the listening. */
+/** Every user who may connect to PostgreSQL may notify: what a notification says is not believed, and none ends the listening. */
 class HintsTest {
     private static final Duration WHILE = Duration.ofMillis(700);
 
@@ -95,16 +95,16 @@ class HintsTest {
     }
 
     @Test
-    void aRealRecallIsHeardOf() throws Exception {
+    void aRealRecallIsNoticed() throws Exception {
         try (SqlStore a = open();
                 SqlStore b = open();
                 Lockkeeper holder = Lockkeeper.on(a)) {
             Lease held = holder.lock("a").acquire();
             assertThat(b.breakHold("a", held.token(), Duration.ZERO, false)).isTrue();
-            Spi.await("it is told", () -> !held.isValid());
+            Spi.await("it is notified", () -> !held.isValid());
             Lease other = holder.lock("b").acquire();
             assertThat(b.breakHold("b", other.token(), Duration.ZERO, true)).isTrue();
-            Spi.await("it is told", () -> !other.isValid());
+            Spi.await("it is notified", () -> !other.isValid());
         }
     }
 
@@ -139,7 +139,7 @@ class HintsTest {
             }
             Spi.await("it counts as missed", () -> tap.missed.get() > 0);
             assertThat(a.release(held.grant())).isTrue();
-            Spi.await("the grant is heard of", () -> tap.granted.containsKey(claim.id()));
+            Spi.await("the grant is noticed", () -> tap.granted.containsKey(claim.id()));
             assertThat(log.warnings("not understood")).hasSize(1);
             // A grant that polling has found first is, when its notification comes, a hint about a claim that is known.
             assertThat(tap.others).isSubsetOf("changed " + id);

@@ -109,7 +109,7 @@ class JdbcFenceTest {
 
     @ParameterizedTest
     @EnumSource
-    void aLateHolderWritesNothing(Db db) throws Exception {
+    void aStaleHolderWritesNothing(Db db) throws Exception {
         tables(db);
         try (Connection a = begin(db);
                 Connection b = begin(db)) {

@@ -78,7 +78,7 @@ class LostTableTest {
 
     @ParameterizedTest
     @EnumSource
-    void readersOfALifeBeforeAreNoHoldersBesideAWriter(Db db) throws Exception {
+    void readersFromBeforeTheTableWasEmptiedAreNoHoldersBesideAWriter(Db db) throws Exception {
         String prefix = Db.freshPrefix();
         try (SqlStore store = open(db, prefix)) {
             Spi.hold(store, "a", Mode.SHARED, Spi.LEASE);

@@ -49,7 +49,7 @@ class ManyHoldersTest {
                 .isGreaterThan(LEASE));
     }
 
-    /** What the server has read, where it says so at once. */
+    /** What the server has read, where it says so immediately. */
     private static long readBy(Db db) throws SQLException {
         return db == Db.MARIADB
                 ? Long.parseLong(
@@ -58,7 +58,7 @@ class ManyHoldersTest {
                 : 0;
     }
 
-    /** Renews some of many holds, each as a client of its own would; how many rows that reads, here and in the server. */
+    /** Renews some of many holds, each as its own client would; how many rows that reads, here and in the server. */
     private static List<Long> cost(Db db, CountingSource source, SqlStore store, List<Renewals.Hold> holds)
             throws SQLException {
         source.rowsRead();
@@ -123,15 +123,15 @@ class ManyHoldersTest {
     @ParameterizedTest
     @EnumSource
     @DisplayName("H115: a hold of a name whose row was deleted is lost, also when many use the name again")
-    void aHoldOfALifeBeforeIsLost(Db db) throws Exception {
+    void aHoldFromBeforeTheRowWasDeletedIsLost(Db db) throws Exception {
         try (SqlStore store = open(db)) {
             List<Renewals.Hold> old = hold(store, "a", Mode.SHARED, 3);
             db.execute("DELETE FROM " + db.table(prefix, "lock") + " WHERE name = 'a'");
             Renewals.Hold writer = hold(store, "a", Mode.EXCLUSIVE, 1).get(0);
             for (int i = 0; i < 2 * FEW; i++) {
-                Spi.queue(store, "a", Mode.EXCLUSIVE); // without a look at who was there before
+                Spi.queue(store, "a", Mode.EXCLUSIVE); // without a look at what was there before
             }
-            for (int i = old.size() - 1; i >= 0; i--) { // each by itself, as a client of its own does
+            for (int i = old.size() - 1; i >= 0; i--) { // each by itself, as its own client does
                 assertThat(renew(store, old.get(i))).isEqualTo(new Renewal.Lost(LeaseLost.Reason.EXPIRED));
             }
             assertLengthened(renew(store, writer));

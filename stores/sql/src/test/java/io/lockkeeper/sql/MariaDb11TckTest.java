@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.MariaDbServer;
 
-/** MariaDB 11.8 obeys the law. */
+/** MariaDB 11.8 follows the rules. */
 class MariaDb11TckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

@@ -100,7 +100,7 @@ class MariaDbFaultsTest extends ServerFaults {
     }
 
     @Test
-    void aWrongPasswordIsToldAtOnceAndNotRepeated() { // H54
+    void aWrongPasswordIsReportedAtOnceAndNotRepeated() { // H54
         String url = url(server().port()).replace("user=root", "user=root&password=hunter2");
         assertThatThrownBy(() -> open(url, "10s")).isInstanceOfSatisfying(StoreUnavailableException.class, e -> {
             assertThat(e.worthRepeating()).isFalse();

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.MariaDbServer;
 
-/** MariaDB obeys the law. */
+/** MariaDB follows the rules. */
 class MariaDbTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.MySqlServer;
 
-/** MySQL obeys the law. */
+/** MySQL follows the rules. */
 class MySqlTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

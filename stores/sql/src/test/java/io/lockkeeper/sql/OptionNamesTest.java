@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Options of ours that are nearly right, among those of the drivers. */
+/** Our options, nearly spelt right, among those of the drivers. */
 class OptionNamesTest { // H96
     @TempDir
     Path folder;

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.PostgresServer;
 
-/** PostgreSQL 17 obeys the law. */
+/** PostgreSQL 17 follows the rules. */
 class Postgres17TckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

@@ -69,7 +69,7 @@ class PostgresFaultsTest extends ServerFaults {
     }
 
     @Test
-    void aMissingDatabaseIsToldAtOnce() { // H54
+    void aMissingDatabaseIsReportedAtOnce() { // H54
         String url = url(server().port()).replace("/postgres?", "/no_such_database?");
         assertThatThrownBy(() -> open(url, "10s"))
                 .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
@@ -77,7 +77,7 @@ class PostgresFaultsTest extends ServerFaults {
     }
 
     @Test
-    void noSecretIsToldWhenTheServerGoesAwayLater() throws Exception {
+    void noSecretIsShownWhenTheServerGoesAwayLater() throws Exception {
         try (SqlStore store = open(Db.with(url(server().port()), "password=hunter2"), "500ms");
                 Lockkeeper keeper = keeper(store, Duration.ofMillis(500))) {
             keeper.lock("secret").acquire().close();
@@ -94,7 +94,7 @@ class PostgresFaultsTest extends ServerFaults {
     }
 
     @Test
-    void whoeverListensListensAgainWhenItsConnectionWasCut() throws Exception {
+    void aListenerListensAgainWhenItsConnectionWasCut() throws Exception {
         try (SqlStore a = open(url(server().port()), "1s");
                 SqlStore b = open(url(server().port()), "1s");
                 Lockkeeper holder = keeper(a, Duration.ofSeconds(20));
@@ -206,7 +206,7 @@ class PostgresFaultsTest extends ServerFaults {
             try (SqlStore store = open(url(server().port()), "500ms")) {
                 store.time(store);
                 server().kill();
-                await("the reason is told", () -> {
+                await("the reason is reported", () -> {
                     Throwable failure = catchThrowable(() -> store.time(store));
                     return failure != null
                             && failure.getMessage()

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.PostgresServer;
 
-/** PostgreSQL obeys the law. */
+/** PostgreSQL follows the rules. */
 class PostgresTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() throws Exception {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class PushTest {
     private static final SqlOptions OPTIONS = SqlOptions.defaults().operationTimeout(Duration.ofSeconds(5));
 
-    /** Nothing but a signal tells this client that its claim was granted. */
+    /** Only a signal can notify this client that its claim was granted. */
     private static void handOver(SqlStore from, SqlStore to) throws Exception {
         Renewals.Hold held = Spi.hold(from, "a", Mode.EXCLUSIVE, Spi.LEASE);
         Claim claim = Spi.claim(to, "a", Mode.EXCLUSIVE);
@@ -30,7 +30,7 @@ class PushTest {
         try (AutoCloseable listening = to.listen(claim.id().client(), tap)) {
             to.claim(claim);
             assertThat(from.release(held.grant())).isTrue();
-            Spi.await("the grant is heard of", () -> tap.granted.containsKey(claim.id()));
+            Spi.await("the grant is noticed", () -> tap.granted.containsKey(claim.id()));
             assertThat(tap.granted.get(claim.id()).token())
                     .isEqualTo(to.inspect("a").orElseThrow().holders().get(0).token());
             to.withdraw(claim);
@@ -53,7 +53,7 @@ class PushTest {
     }
 
     @Test
-    void behindAPoolOfTransactionsItPolls() throws Exception {
+    void throughATransactionPoolItPolls() throws Exception {
         String own = "lockkeeper.tablePrefix=" + Db.freshPrefix();
         int port = URI.create(Db.POSTGRESQL.url().substring("jdbc:".length())).getPort();
         try (SqlStore a = Db.open(Db.with(Db.POSTGRESQL.url(), own))) {
@@ -102,7 +102,7 @@ class PushTest {
     }
 
     @Test
-    void behindWrappedConnectionsItPolls() throws Exception {
+    void throughWrappedConnectionsItPolls() throws Exception {
         SqlOptions options = OPTIONS.tablePrefix(Db.freshPrefix());
         try (LogTap log = new LogTap();
                 SqlStore a = SqlStore.of(new CountingSource(Db.POSTGRESQL.url()), options);

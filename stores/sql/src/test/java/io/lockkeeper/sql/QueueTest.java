@@ -11,11 +11,11 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Places in queues, whichever way they were taken. */
+/** Places in queues, however they were taken. */
 class QueueTest {
     @ParameterizedTest
     @EnumSource
-    void allLookAgainWhenTheHolderMayHaveExpired(Db db) { // law 8: its client may be dead, and those ahead as well
+    void allLookAgainWhenTheHolderMayHaveExpired(Db db) { // rule 8: its client may be dead, and those ahead as well
         try (SqlStore store = Db.open(db.freshUrl())) {
             Duration lease = Duration.ofSeconds(3);
             store.claim(Spi.claim(store, "a", Mode.EXCLUSIVE, lease));

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** How a pool of our own comes by its connections while the database is away. */
+/** How our own pool gets its connections while the database is away. */
 class ReconnectTest {
     private final SQLException refused = new SQLException("refused", "08001");
     private final SQLException wrongPassword = new SQLException("wrong password", "28P01");
@@ -55,7 +55,7 @@ class ReconnectTest {
     }
 
     @Test
-    void whatWillNotPassIsToldAtOnce() {
+    void aLastingFailureIsReportedAtOnce() {
         Reconnect reconnect = new Reconnect();
         reconnect.beginWait();
         assertThatThrownBy(() -> reconnect.connect(() -> {

@@ -38,7 +38,7 @@ class RightsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB"})
-    void whoMayNotMakeTablesIsToldWhatToGrant(Db db) throws Exception {
+    void aUserWhoMayNotMakeTablesIsShownWhatToGrant(Db db) throws Exception {
         boolean isPostgres = db == Db.POSTGRESQL;
         db.execute(
                 isPostgres ? "CREATE ROLE " + user + " LOGIN" : "CREATE USER " + user,
@@ -62,7 +62,7 @@ class RightsTest {
     }
 
     @Test
-    void aPostgresRoleThatMayNotUseTheTablesIsToldSo() throws Exception {
+    void aPostgresRoleThatMayNotUseTheTablesGetsAClearError() throws Exception {
         makeTables(Db.POSTGRESQL);
         Db.POSTGRESQL.execute("CREATE ROLE " + user + " LOGIN");
         assertThatThrownBy(() -> Db.open(url(Db.POSTGRESQL)))

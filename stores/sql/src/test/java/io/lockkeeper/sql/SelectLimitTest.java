@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** MariaDB and MySQL, where a setting cuts off what a query gives: whoever is not seen holds nothing. */
+/** MariaDB and MySQL, where a setting cuts off what a query gives: a holder that is not seen holds nothing. */
 class SelectLimitTest {
     private static final List<String> NAMES = List.of("a", "b", "c");
 
@@ -138,7 +138,7 @@ class SelectLimitTest {
 
     @ParameterizedTest
     @MethodSource("limited")
-    void allWhoWaitAreFound(String url) throws Exception {
+    void allWaitersAreFound(String url) throws Exception {
         try (SqlStore here = Db.open(url);
                 SqlStore there = Db.open(url);
                 Lockkeeper one = Lockkeeper.on(here);
@@ -167,7 +167,7 @@ class SelectLimitTest {
     /** So that none is forgotten that comes later. */
     @ParameterizedTest
     @EnumSource(names = {"MARIADB", "MYSQL"})
-    void everySelectHasALimitOfItsOwn(Dialect dialect) throws Exception {
+    void everySelectHasItsOwnLimit(Dialect dialect) throws Exception {
         Sql sql = new Sql(dialect, SqlOptions.defaults());
         List<String> queries = new ArrayList<>();
         for (String name : statements()) {

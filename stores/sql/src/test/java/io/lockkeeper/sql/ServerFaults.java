@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What a server and the network to it can do, to a server of this class's own. */
+/** What a server and the network to it can do, to this class's own server. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class ServerFaults {
     private static final Duration LONG = Duration.ofSeconds(40);
@@ -118,7 +118,7 @@ abstract class ServerFaults {
         }
     }
 
-    /** Looks at everybody who comes in. */
+    /** Looks at everybody that acquires the lock. */
     private static final class Witness {
         private final Map<String, Lease> inside = new HashMap<>();
         private final Map<String, Long> tokens = new HashMap<>();
@@ -151,7 +151,7 @@ abstract class ServerFaults {
     }
 
     @Test
-    void nobodyMeetsAndTokensRiseWhenTheServerIsKilledUnderLoad() throws Exception { // H31, H32
+    void holdsExcludeEachOtherAndTokensRiseWhenTheServerIsKilledUnderLoad() throws Exception { // H31, H32
         LockOptions brief = LockOptions.defaults().lease(Duration.ofSeconds(2));
         Witness witness = new Witness();
         AtomicBoolean stopped = new AtomicBoolean();
@@ -167,12 +167,12 @@ abstract class ServerFaults {
             }
             for (int kill = 0; kill < 3; kill++) {
                 int before = witness.entries();
-                await("they come in", () -> witness.entries() > before + 50);
+                await("they acquire", () -> witness.entries() > before + 50);
                 server.kill();
                 server.restart();
             }
             int before = witness.entries();
-            await("they come in", () -> witness.entries() > before + 50);
+            await("they acquire", () -> witness.entries() > before + 50);
             stopped.set(true);
             CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(LONG.toSeconds(), TimeUnit.SECONDS);
         } finally {
@@ -188,7 +188,7 @@ abstract class ServerFaults {
                 witness.enter(lease);
                 witness.leave(lease);
             } catch (StoreUnavailableException | LeaseLostException e) {
-                // To be told so is right, while the server is away.
+                // That is the right answer while the server is away.
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
@@ -318,7 +318,7 @@ abstract class ServerFaults {
     }
 
     @Test
-    void connectionsThatTheServerFindsIdleForTooLongAreMadeAnew() throws Exception { // H49
+    void connectionsThatTheServerFindsIdleForTooLongAreMadeAgain() throws Exception { // H49
         try (SqlStore store = open(urlOfShortLivedConnections(server.port()), "1s");
                 Lockkeeper keeper = keeper(store, Duration.ofSeconds(20))) {
             Lease lease = keeper.lock("idle", LockOptions.defaults().lease(Duration.ofSeconds(6)))

@@ -21,7 +21,7 @@ final class Spi {
 
     private Spi() {}
 
-    /** A claim of a client of its own. */
+    /** A claim by its own client. */
     static Claim claim(SqlStore store, String name, Mode mode) {
         return claim(store, name, mode, LEASE);
     }
@@ -42,7 +42,7 @@ final class Spi {
         return new Claim(name, id, terms, store.time(store).plusMicros(60_000_000), false);
     }
 
-    /** Takes a name, and asks for a lease of so long at its renewal. */
+    /** Takes a name, and asks for a lease of that length at its renewal. */
     static Renewals.Hold hold(SqlStore store, String name, Mode mode, Duration lease) {
         Claim claim = claim(store, name, mode);
         return new Renewals.Hold(Grant.of(claim, (Answer.Granted) store.claim(claim)), lease, 0);
@@ -73,7 +73,7 @@ final class Spi {
         }
     }
 
-    /** Looks at something again and again for so long. */
+    /** Looks at something again and again for that time. */
     static void during(Duration time, Runnable look) throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - end < 0) {

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /** A database under test, by its URL. */
 final class SqlFixture implements StoreFixture {
-    /** What PostgreSQL, MariaDB, MySQL and H2 say of a row that another transaction has locked. */
+    /** The errors of PostgreSQL, MariaDB, MySQL and H2 for a row that another transaction has locked. */
     private static final Set<String> LOCKED =
             Set.of("55P03 0", "HY000 1205", "40001 1205", "HY000 3572", "HYT00 50200");
 
@@ -49,7 +49,7 @@ final class SqlFixture implements StoreFixture {
 
     @Override
     public boolean letsOthersIn() {
-        return url.startsWith("jdbc:sqlite:") ? Db.letsOthersIn(url) : hasNoLockedRow();
+        return url.startsWith("jdbc:sqlite:") ? Db.isWritable(url) : hasNoLockedRow();
     }
 
     /** Whether no client, such as one that is paused, is in the middle of a transaction. */

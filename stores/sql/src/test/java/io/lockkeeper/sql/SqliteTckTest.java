@@ -6,7 +6,7 @@ import io.lockkeeper.tck.StoreFixture;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** SQLite obeys the law. */
+/** SQLite follows the rules. */
 class SqliteTckTest extends LockStoreTck {
     @TempDir
     static Path folder;

@@ -93,7 +93,7 @@ class StatementsTest {
                 assertThat(renewal.queued()).hasSize(45).hasOnlyElementsOfType(Answer.Queued.class);
                 // First holders; then lock the names, load their claims, and write back holds and places. PostgreSQL
                 // reads
-                // in one trip and writes in one. MariaDB and SQLite keep places with two statements of their own.
+                // in one trip and writes in one. MariaDB and SQLite keep places with two separate statements.
                 int most = db == Db.MARIADB ? 7 : db == Db.SQLITE ? 6 : db == Db.POSTGRESQL ? 3 : 5;
                 assertThat(steps(source)).hasSize(most);
             }
@@ -129,7 +129,7 @@ class StatementsTest {
         }
     }
 
-    /** What was executed, but for the look for breaks that whoever holds something takes once a second. */
+    /** What was executed, except for the look for breaks that each holder takes once a second. */
     private static List<String> steps(CountingSource source) {
         return source.taken().stream()
                 .filter(text -> !text.contains("SELECT breaks"))

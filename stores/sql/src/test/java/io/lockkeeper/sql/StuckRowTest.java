@@ -34,7 +34,7 @@ class StuckRowTest {
         return ServerFaults.open(Db.with(db.url(), "lockkeeper.tablePrefix=" + prefix), timeout);
     }
 
-    /** A transaction of somebody else's that keeps the rows of these names locked. */
+    /** Somebody else's transaction, which keeps the rows of these names locked. */
     private static Connection lock(Db db, String prefix, String... names) throws Exception {
         Connection connection = db.connect();
         connection.setAutoCommit(false);
@@ -83,7 +83,7 @@ class StuckRowTest {
                                 .isBetween(Duration.ofSeconds(1), Spi.LEASE));
             }
             assertThat(renewal.queued()).hasOnlyElementsOfType(Answer.Queued.class);
-            try (Connection other = lock(db, prefix, "n3")) { // alone it harms no other, and is told
+            try (Connection other = lock(db, prefix, "n3")) { // alone it harms no other, and is reported
                 assertThatThrownBy(() -> store.renew(new Renewals(holds.subList(3, 4), List.of())))
                         .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())
                                 .isTrue());
@@ -131,7 +131,7 @@ class StuckRowTest {
                     assertThat(one.isValid()).isTrue();
                     assertThat(two.isValid()).isTrue();
                 });
-                assertThat(loss).as("it cannot be renewed, and tells").isDone();
+                assertThat(loss).as("it cannot be renewed, and reports that").isDone();
                 assertThat(locked.isValid()).isFalse();
                 other.rollback();
             }
@@ -255,7 +255,7 @@ class StuckRowTest {
 
     @ParameterizedTest
     @EnumSource
-    void whoeverWaitsForALockedRowIsLetInAfterwards(Db db) throws Exception { // H50: a lock wait is not told
+    void aWaiterForALockedRowAcquiresAfterwards(Db db) throws Exception { // H50: a lock wait is not reported
         String prefix = Db.freshPrefix();
         try (SqlStore store = open(db, prefix, "300ms");
                 Lockkeeper keeper = Lockkeeper.builder(store)

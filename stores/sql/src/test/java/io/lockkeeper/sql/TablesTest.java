@@ -90,7 +90,7 @@ class TablesTest {
 
     @ParameterizedTest
     @EnumSource
-    void tablesThatAreDroppedAreMadeAnewAndTokensRise(Db db) throws Exception {
+    void tablesThatAreDroppedAreMadeAgainAndTokensRise(Db db) throws Exception {
         String prefix = Db.freshPrefix();
         try (SqlStore store = open(db, prefix);
                 Lockkeeper keeper = keeper(store)) {
@@ -256,7 +256,7 @@ class TablesTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
-    void aSchemaOfItsOwn(Db db) throws SQLException {
+    void tablesInASeparateSchema(Db db) throws SQLException {
         String schema = "other_" + Db.freshPrefix();
         db.execute(
                 db == Db.MARIADB
@@ -276,7 +276,7 @@ class TablesTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SQLITE")
-    void aSchemaThatIsMissingIsToldAtOnce(Db db) {
+    void aSchemaThatIsMissingIsReportedAtOnce(Db db) {
         CountingSource source = new CountingSource(db.url());
         assertThatThrownBy(() -> SqlStore.of(source, SqlOptions.defaults().schema("nosuch")))
                 .isInstanceOfSatisfying(StoreUnavailableException.class, e -> assertThat(e.worthRepeating())

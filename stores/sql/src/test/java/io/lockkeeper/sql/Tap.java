@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Notes what a client is told; unlike a keeper, it asks the store nothing. */
+/** Notes the signals that a client gets; unlike a keeper, it asks the store nothing. */
 final class Tap implements Signals {
     final Map<ClaimId, Answer.Granted> granted = new ConcurrentHashMap<>();
     final Queue<String> others = new ConcurrentLinkedQueue<>();

@@ -51,7 +51,7 @@ final class ThreadShortageTest {
     }
 
     @Test
-    @DisplayName("H65: a gate that had no thread to wait on works again, and leaves others their way")
+    @DisplayName("H65: a gate that had no thread to wait on works again, and keeps nobody out")
     void theGateOutlivesAShortage() throws Exception {
         try (FileGate gate = new FileGate(file, threads)) {
             isShort = true;
@@ -74,7 +74,7 @@ final class ThreadShortageTest {
     }
 
     @Test
-    @DisplayName("H65: who has no thread to wait on at the gate waits all the same")
+    @DisplayName("H65: a process that has no thread to wait on at the gate waits all the same")
     void theGateIsWaitedForWithoutAThread() throws Exception {
         try (FileGate gate = new FileGate(file, threads)) {
             isShort = true;
@@ -143,8 +143,8 @@ final class ThreadShortageTest {
     }
 
     @Test
-    @DisplayName("H65: a step apart waits for a thread that is there")
-    void aStepApartWaitsForTheThreadThatStays() throws Exception {
+    @DisplayName("H65: a shielded step waits for a thread that is there")
+    void aShieldedStepWaitsForTheThreadThatStays() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         try (InterruptShield interruptShield = new InterruptShield(TIMEOUT.toMillis(), threads)) {

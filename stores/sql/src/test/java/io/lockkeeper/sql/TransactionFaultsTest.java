@@ -62,7 +62,7 @@ class TransactionFaultsTest {
                 Connection other = DriverManager.getConnection(jdbc)) {
             execute(other, "CREATE TABLE mine (x INTEGER)");
             for (Way way : Way.values()) {
-                way.run(store, c -> count(c, "mine")); // on a connection that goes on
+                way.run(store, c -> count(c, "mine")); // on a connection that is still used
                 AtomicInteger runs = new AtomicInteger();
                 execute(other, "BEGIN IMMEDIATE");
                 assertThatThrownBy(() -> way.run(store, c -> {

@@ -58,7 +58,7 @@ class TwoDatabasesTest {
     }
 
     @Test
-    void whatCannotBeHadTogetherIsNotHeldByHalf() throws Exception {
+    void whatCannotBeAcquiredTogetherIsNotHalfHeld() throws Exception {
         try (Lockkeeper a = keeper(Db.POSTGRESQL.freshUrl());
                 Lockkeeper b = keeper(Db.MARIADB.freshUrl());
                 Lockkeeper c = keeper(Db.H2.freshUrl())) {

@@ -83,7 +83,7 @@ class UrlTest {
                 "jdbc:mariadb://127.0.0.1:1/db?user=me&password=hunter2",
                 "jdbc:h2:tcp://127.0.0.1:1/db?password=hunter2"
             })
-    void noSecretIsTold(String url) {
+    void noSecretIsShown(String url) {
         Throwable failure = catchThrowable(() -> Lockkeeper.connect(url));
         assertThat(failure).isInstanceOfAny(IllegalArgumentException.class, StoreUnavailableException.class);
         assertThat(SecretSearch.text(failure)).doesNotContain("hunter2");

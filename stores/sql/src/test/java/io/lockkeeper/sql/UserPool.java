@@ -83,7 +83,7 @@ enum UserPool {
 
     /** A pool, and how to close it. */
     record Opened(DataSource source, Closing pool) implements AutoCloseable {
-        /** Takes that many connections; whoever takes them closes them. */
+        /** Takes that many connections; the caller closes them. */
         List<Connection> take(int number) throws SQLException {
             List<Connection> taken = new ArrayList<>();
             for (int i = 0; i < number; i++) {

@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Looking from outside. */
+/** Inspection and listing, which change nothing. */
 class ViewTest {
     @ParameterizedTest
     @EnumSource
-    void whoHoldsAllTheTimeIsSeenAllTheTime(Db db) throws Exception {
+    void aSteadyHolderIsSeenAllTheTime(Db db) throws Exception {
         String url = db.freshUrl();
         try (SqlStore store = Db.open(url);
                 SqlStore looking = Db.open(url)) {

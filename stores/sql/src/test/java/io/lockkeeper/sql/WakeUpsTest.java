@@ -60,7 +60,9 @@ class WakeUpsTest {
             Spi.await("it waits", () -> here.inspect("a").orElseThrow().waiters() == 1);
             lease.close();
             waiting.get(30, TimeUnit.SECONDS).close();
-            assertThat(notifications(source)).as("who waits is told directly").isZero();
+            assertThat(notifications(source))
+                    .as("a waiter of this store is notified directly")
+                    .isZero();
 
             Lease again = one.lock("a", fair).acquire();
             CompletableFuture<Lease> elsewhere = other.lock("a", fair).acquireAsync();

@@ -14,8 +14,9 @@ import org.sqlite.jdbc4.JDBC4PreparedStatement;
  * A connection to a SQLite file. What writes goes through the file's gate first: a transaction from its beginning, a statement by
  * itself from its execution until it is closed. What only reads waits for nobody.
  *
- * <p>Transactions are begun and ended here, not by the driver: it takes itself to be in one when it could not begin it, and begins the
- * next one, which locks the file again, with each commit. A connection on which one could not be ended is not used again.
+ * <p>Transactions are begun and ended here, not by the driver: it believes that it is in one when it could not begin it, and
+ * begins the next one, which locks the file again, with each commit. A connection on which one could not be ended is not used
+ * again.
  */
 final class FileConnection extends JDBC4Connection {
     private static final int BUSY = 5;
@@ -241,7 +242,7 @@ final class FileConnection extends JDBC4Connection {
         long seconds = Math.max(0, System.currentTimeMillis() - seen.at()) / 1_000;
         return new SQLException(
                 "process " + seen.pid() + " has been writing to " + source.path() + " for " + seconds
-                        + " s: if it was stopped, let it go on or kill it",
+                        + " s: if it was stopped, let it continue or kill it",
                 null,
                 BUSY,
                 e);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where the processes of a host that want to write to a file of locks wait for each other: in the kernel, without using
- * the processor, about in the order in which they came. SQLite alone would let them try again and again, in no order,
+ * the processor, roughly in the order in which they came. SQLite alone would let them try again and again, in no order,
  * and a hundred of them keep a machine so busy that the writer hardly makes progress.
  *
  * <p>The gate is a small file beside the other one. The process that is next has a lock on its first byte, the process
@@ -64,13 +64,13 @@ public final class FileGate implements AutoCloseable {
         AT_THE_HEAD
     }
 
-    /** What came of waiting. */
+    /** How waiting ended. */
     public enum Entry {
         /** It is our turn. */
         ENTERED,
-        /** Others went in all the time, or the process inside is slow. */
+        /** Others entered all the time, or the process inside is slow. */
         CROWDED,
-        /** Nobody went in or out, and nobody will, as far as we know. */
+        /** Nobody entered or left, and nobody will, as far as we know. */
         STUCK
     }
 

@@ -99,7 +99,7 @@ final class FileOwners {
         return StoreUnavailableException.lasting(
                 path + " belongs to " + owner
                         + ", in a folder where others can create files, and is not used: its owner"
-                        + " could read, grant and end every lock. Use a folder of your own; or, if you trust " + owner
+                        + " could read, grant and end every lock. Use your own folder; or, if you trust " + owner
                         + ", add owner=" + owner + " to the URL of the store (owner=" + ANY
                         + " trusts everyone). Files that belong to you or to root are used",
                 null);

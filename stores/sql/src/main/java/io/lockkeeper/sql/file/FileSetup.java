@@ -48,7 +48,7 @@ public final class FileSetup {
             "vboxsf",
             "webdav");
 
-    /** Nobody needs that long to make a file. */
+    /** No process needs that long to make a file. */
     private static final Duration OLD = Duration.ofHours(1);
 
     private FileSetup() {}
@@ -178,8 +178,8 @@ public final class FileSetup {
             if (links(path) > 1) {
                 throw lasting(
                         path,
-                        "has several names (hard links). SQLite keeps its log beside each name, so those who use different"
-                                + " names would not see each other's locks; remove all names but one",
+                        "has several names (hard links). SQLite keeps its log beside each name, so processes that use"
+                                + " different names would not see each other's locks; remove all names but one",
                         null);
             }
         }
@@ -204,7 +204,7 @@ public final class FileSetup {
         try {
             return (Integer) Files.getAttribute(path, "unix:nlink");
         } catch (UnsupportedOperationException | IllegalArgumentException e) {
-            return 1; // nothing known against it
+            return 1; // nothing is known against it
         }
     }
 
@@ -213,7 +213,7 @@ public final class FileSetup {
             FileStore store = Files.getFileStore(path);
             return store.type();
         } catch (IOException e) {
-            return ""; // nothing known against it
+            return ""; // nothing is known against it
         }
     }
 

@@ -53,7 +53,7 @@ final class GateFile {
             try {
                 Files.createFile(file, FileModes.OWNER_ONLY);
             } catch (FileAlreadyExistsException e) {
-                // As it mostly is.
+                // It usually is there.
             }
             open = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
             key = key();

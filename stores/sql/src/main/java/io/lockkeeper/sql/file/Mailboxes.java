@@ -63,7 +63,7 @@ public final class Mailboxes implements AutoCloseable {
             Files.createDirectory(folder, FileModes.OWNER_ONLY_FOLDER);
             made = true;
         } catch (FileAlreadyExistsException e) {
-            // As it mostly is.
+            // It usually is there.
         }
         share(folder);
         if (!isSafe(folder)) {

@@ -1,2 +1,2 @@
--- Has all clients look whether it is a hold of theirs that is being broken.
+-- Makes all clients look whether it is their hold that is being broken.
 UPDATE ${meta} SET breaks = breaks + 1 WHERE one = 1

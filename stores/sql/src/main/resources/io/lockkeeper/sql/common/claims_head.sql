@@ -1,4 +1,4 @@
--- Holders but the first, the first of those who wait, and this claim, in order.
+-- Holders but the first, the first waiter, and this claim, in order.
 SELECT * FROM (SELECT * FROM ${claim} WHERE name = :name ORDER BY state, seq LIMIT 32) head
 UNION
 SELECT * FROM ${claim} WHERE name = :name AND claim = :claim

@@ -1,4 +1,4 @@
--- Keeps places in queues; stands.sql tells where they are. The names' rows are locked first, for this statement: so that one that is
+-- Keeps places in queues; stands.sql says where they are. The names' rows are locked first, for this statement: so that one that is
 -- handing over just now comes before or after it. What has been silent for longer than its patience has left the queue. Where a
 -- holder is overdue nothing is kept here: its end may take those with it that have been silent, and that is decided first.
 UPDATE ${lock} l FORCE INDEX (PRIMARY) STRAIGHT_JOIN ${claim} c ON c.name = l.name

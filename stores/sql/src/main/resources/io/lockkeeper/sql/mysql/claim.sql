@@ -1,2 +1,2 @@
--- Takes a name that nobody uses. MySQL cannot tell in the same statement what came of it: claimed.sql does.
+-- Takes a name that nobody uses. MySQL cannot return the result in the same statement: claimed.sql does.
 ${claim_body}

@@ -1,2 +1,2 @@
--- Tells a client elsewhere.
+-- Notifies a client elsewhere.
 SELECT pg_notify(:channel, :text)

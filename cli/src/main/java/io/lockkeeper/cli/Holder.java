@@ -20,14 +20,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /**
- * The process behind {@link Acquire}: acquires the lock, prints what the shell is to evaluate, and holds the lock until the shell
- * has ended or {@link Release} asks. What is printed has the shell write its own pid into the {@link HoldFolder}: nobody else
- * knows it, as the process that started us may be a subshell of it that has ended meanwhile.
+ * The process that {@link Acquire} starts: acquires the lock, prints what the shell is to evaluate, and holds the lock until the
+ * shell has ended or {@link Release} asks. What is printed has the shell write its own pid into the {@link HoldFolder}: nobody
+ * else knows it, as the process that started us may be a subshell of it that has ended meanwhile.
  *
  * <p>A {@link Guardian} does to the shell what we would do if the lock were lost, should we be killed or stopped.
  */
-@Command(name = Hold.NAME, hidden = true)
-final class Hold implements Callable<Integer> {
+@Command(name = Holder.NAME, hidden = true)
+final class Holder implements Callable<Integer> {
     static final String NAME = "hold";
 
     /** How long the shell may take from our answer to its evaluation. */
@@ -158,10 +158,10 @@ final class Hold implements Callable<Integer> {
     }
 
     private int finish(Lockkeeper keeper, Lease held) {
-        ProcessHandle told;
+        ProcessHandle owner;
         boolean released;
         synchronized (this) {
-            told = shell;
+            owner = shell;
             released = loss == null && !evicted;
         }
         if (released) {
@@ -169,8 +169,8 @@ final class Hold implements Callable<Integer> {
         }
         if (wasEvicted()) {
             Terminal.complain("the lock " + arguments.request.name() + " was lost (its holder was ended)");
-            stop(told, Run.grace(Duration.ZERO));
-            awaitTheEnd(told, held);
+            stop(owner, Run.grace(Duration.ZERO));
+            awaitTheEnd(owner, held);
         } else {
             stopped.join();
         }
@@ -179,10 +179,10 @@ final class Hold implements Callable<Integer> {
     }
 
     /** A shell that was asked to end may take its time, and has the lock until then; unless nothing is to be done to it. */
-    private void awaitTheEnd(@Nullable ProcessHandle told, Lease held) {
-        while (told != null
+    private void awaitTheEnd(@Nullable ProcessHandle owner, Lease held) {
+        while (owner != null
                 && arguments.means() != Guardian.Means.NONE
-                && ProcessTree.lives(told)
+                && ProcessTree.lives(owner)
                 && held.isValid()
                 && !folder.isReleaseRequested()) {
             LockSupport.parkNanos(LOOK_EVERY_MILLIS * 1_000_000);
@@ -202,25 +202,25 @@ final class Hold implements Callable<Integer> {
     }
 
     private void lost(LeaseLost news) {
-        ProcessHandle told;
+        ProcessHandle owner;
         synchronized (this) {
             if (ended || loss != null) {
                 return;
             }
             loss = news;
-            told = shell;
+            owner = shell;
         }
         Terminal.complain("the lock " + arguments.request.name() + " was lost (" + Text.reason(news.reason()) + ")");
-        stop(told, Run.grace(news.remaining()));
+        stop(owner, Run.grace(news.remaining()));
         stopped.complete(null);
     }
 
     /** Does to the shell what is to be done when its lock is lost. */
-    private void stop(@Nullable ProcessHandle told, Duration grace) {
-        if (told == null) {
+    private void stop(@Nullable ProcessHandle owner, Duration grace) {
+        if (owner == null) {
             return; // it has not evaluated our answer, and cannot any more
         }
-        ProcessTree tree = new ProcessTree(told, mark);
+        ProcessTree tree = new ProcessTree(owner, mark);
         switch (arguments.means()) {
             case KILL -> tree.stop(grace);
             case TERM -> tree.signal("TERM");
@@ -229,7 +229,7 @@ final class Hold implements Callable<Integer> {
     }
 
     /**
-     * While it waits, a signal ends the wait. Later TERM wakes us: {@code release} has asked, or else somebody ends us, which is a
+     * While it waits, a signal ends the wait. Later TERM wakes us: {@code release} has asked, or somebody ends us, which is a
      * loss. What a terminal sends is for the shell.
      */
     private synchronized void received(KernelSignals.Caught signal) {

@@ -36,7 +36,7 @@ final class Messages {
     static final int RUN = 3;
 
     private static final Pattern SOURCES =
-            Pattern.compile("(core|cli|stores/\\w+)/src/main/.*\\.(java|lua|sh|sql)|lockkeeper");
+            Pattern.compile("(core|cli|stores/\\w+)/src/(main|launcher)/.*\\.(java|lua|sh|sql)|lockkeeper");
 
     private final Set<String> runs = new HashSet<>();
     private final Map<String, List<String>> thrown = new HashMap<>();

@@ -54,13 +54,18 @@ class TroubleshootingPageTest {
     /** What users do not see: causes that are handled, or shown only within another message. */
     private static final List<String> NOT_SHOWN = List.of(
             " is a link",
+            " is not percent-encoded",
+            ".lua in the package of ",
             "; allowed is 0 to ", // as the page has it for all ranges
             "for another client: '",
+            "cannot read the types of ",
             "interrupted while it looked for a connection",
             "interrupted while it waited for its turn",
+            "it has gone",
             "it begins with neither C nor O",
             "it is no ",
             "it logs nothing",
+            "its bytes are not UTF-8",
             "no library for ",
             "strangers can write to ",
             "the gate is closed",

@@ -6,7 +6,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StaleTokenException;
 
-/** A lock in a quorum of three stores, and a resource that refuses whoever is late, which no lock can do alone. */
+/** A lock in a quorum of three stores, and a resource that rejects late writes, which no lock can do alone. */
 public final class FencedQuorum {
     private FencedQuorum() {}
 
@@ -24,7 +24,7 @@ public final class FencedQuorum {
 
             try (Lease second = quorum.lock("account/42").acquire()) {
                 account.enter(second);
-                System.out.println(account.write(first, () -> "written by one who is late"));
+                System.out.println(account.write(first, () -> "written by a holder that is late"));
             } catch (StaleTokenException e) {
                 System.out.println("refused: " + (e.token() < e.seen() ? "an older token" : "a token"));
             }

@@ -2,6 +2,10 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Failures;
+import io.lockkeeper.redis.server.JedisVersion;
+import io.lockkeeper.redis.server.Node;
+import io.lockkeeper.redis.server.Servers;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;

@@ -3,6 +3,12 @@ package io.lockkeeper.redis;
 
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Call;
+import io.lockkeeper.redis.server.Failures;
+import io.lockkeeper.redis.server.Node;
+import io.lockkeeper.redis.server.Replicas;
+import io.lockkeeper.redis.server.Reply;
+import io.lockkeeper.redis.server.Servers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,11 +56,11 @@ final class NameScan {
 
     /** Who holds a name, without the queue. */
     Optional<NameSnapshot> holders(String name) {
-        Object answer = servers.run(Call.check(keys, name, false), Node.Priority.PLAIN, Replicas.NONE);
+        Object answer = servers.run(Calls.check(keys, name, false), Node.Priority.PLAIN, Replicas.NONE);
         return snapshot(
                 name,
                 Script.needsMore(answer)
-                        ? servers.run(Call.check(keys, name, true), Node.Priority.PLAIN, Replicas.NONE)
+                        ? servers.run(Calls.check(keys, name, true), Node.Priority.PLAIN, Replicas.NONE)
                         : answer);
     }
 
@@ -63,7 +69,7 @@ final class NameScan {
     }
 
     private Call call(String name) {
-        return Call.onName(keys, name, Script.INSPECT);
+        return Calls.onName(keys, name, Script.INSPECT);
     }
 
     List<LockInfo> list(String prefix, int limit) {
@@ -113,11 +119,11 @@ final class NameScan {
                             List.of(keys.names(page.bucket)),
                             List.of(Keys.bytes(page.cursor), pattern, last)),
                     (page, answer) -> {
-                        List<?> words = ScriptProtocol.list(answer);
+                        List<?> words = Reply.list(answer);
                         for (Object code : words.subList(1, words.size())) {
                             add(new String((byte[]) code, StandardCharsets.ISO_8859_1), page.bucket, names);
                         }
-                        String cursor = ScriptProtocol.text(words.get(0));
+                        String cursor = Reply.text(words.get(0));
                         if (!cursor.equals("0")) {
                             next.add(new Page(page.bucket, cursor));
                         }

@@ -5,6 +5,7 @@ import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Reply;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -73,15 +74,15 @@ final class NameSnapshot {
 
     private NameSnapshot(String name, List<?> answer) {
         this.name = name;
-        this.now = Long.parseLong(ScriptProtocol.text(answer.get(0)));
-        this.closed = Long.parseLong(ScriptProtocol.text(answer.get(1)));
+        this.now = Long.parseLong(Reply.text(answer.get(0)));
+        this.closed = Long.parseLong(Reply.text(answer.get(1)));
         this.waiters = (Long) answer.get(2);
-        String[] firstWaiter = ScriptProtocol.text(answer.get(3)).split(" ");
+        String[] firstWaiter = Reply.text(answer.get(3)).split(" ");
         boolean isKnown = waiters > 0 && firstWaiter.length > 1;
         this.waiterMode = isKnown ? ScriptProtocol.mode(firstWaiter[0]) : Mode.EXCLUSIVE;
         this.waiterLimit = isKnown ? Integer.parseInt(firstWaiter[1]) : 0;
         for (Object line : answer.subList(4, answer.size())) {
-            holders.add(Holder.of(ScriptProtocol.text(line)));
+            holders.add(Holder.of(Reply.text(line)));
         }
         holders.sort(Comparator.comparingLong(Holder::since).thenComparingLong(Holder::token));
     }
@@ -93,7 +94,7 @@ final class NameSnapshot {
      */
     static Optional<NameSnapshot> of(
             String name, Object answer, Function<RuntimeException, StoreUnavailableException> damaged) {
-        List<?> parts = ScriptProtocol.list(answer);
+        List<?> parts = Reply.list(answer);
         try {
             return parts.size() < 2 ? Optional.empty() : Optional.of(new NameSnapshot(name, parts));
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.redis.server.Replicas;
 import io.lockkeeper.spi.Ranges;
 import java.time.Duration;
 import java.util.regex.Pattern;

@@ -2,6 +2,8 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.LeaseLost;
+import io.lockkeeper.redis.server.Call;
+import io.lockkeeper.redis.server.Reply;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Renewal;
@@ -141,11 +143,11 @@ final class RedisRenewal {
     void read(List<Object> answers) {
         Parts next = new Parts();
         for (int p = 0; p < parts.size(); p++) {
-            List<?> words = ScriptProtocol.list(answers.get(p));
-            at = at == null ? ScriptProtocol.time(ScriptProtocol.text(words.get(0)), incarnation) : at;
+            List<?> words = Reply.list(answers.get(p));
+            at = at == null ? ScriptProtocol.time(Reply.text(words.get(0)), incarnation) : at;
             List<Integer> numbers = parts.get(p).numbers;
             for (int i = 0; i < numbers.size(); i++) {
-                String line = ScriptProtocol.text(words.get(i + 1));
+                String line = Reply.text(words.get(i + 1));
                 if (line.equals("M")) {
                     next.renew(numbers.get(i));
                 } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.redis.server.JedisVersion;
+import io.lockkeeper.redis.server.Servers;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreUrl;
 import redis.clients.jedis.ClientSetInfoConfig;
@@ -31,16 +33,14 @@ final class RedisSetup {
     }
 
     private static Servers servers(String scheme, RedisUrl parts) {
-        int operation = parts.options.timeoutMillis();
         JedisClientConfig config = config(parts);
         if (RedisUrl.isSentinel(scheme)) {
-            return new Sentinels(
-                    parts.hosts, parts.master, new Sentinels.Login(config, forSentinels(parts), parts.poolSize));
+            return Servers.ofSentinels(parts.hosts, forSentinels(parts), parts.master, config, parts.poolSize);
         }
         if (RedisUrl.isCluster(scheme)) {
-            return new Cluster(parts.hosts, address -> new OwnNode(address, config, parts.poolSize), operation);
+            return Servers.ofCluster(parts.hosts, config, parts.poolSize);
         }
-        return new Standalone(new OwnNode(parts.hosts.get(0), config, parts.poolSize), false);
+        return Servers.standalone(parts.hosts.get(0), config, parts.poolSize);
     }
 
     private static JedisClientConfig config(RedisUrl parts) {

@@ -7,6 +7,13 @@ import io.lockkeeper.LockInfo;
 import io.lockkeeper.Mode;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Call;
+import io.lockkeeper.redis.server.Failures;
+import io.lockkeeper.redis.server.JedisVersion;
+import io.lockkeeper.redis.server.Node;
+import io.lockkeeper.redis.server.Replicas;
+import io.lockkeeper.redis.server.Reply;
+import io.lockkeeper.redis.server.Servers;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.Grant;
@@ -91,7 +98,7 @@ public final class RedisStore implements LockStore {
     public static RedisStore of(UnifiedJedis client, RedisOptions options) {
         Objects.requireNonNull(client, "client");
         JedisVersion.check();
-        return new RedisStore(ClientAdapter.servers(client, options.timeoutMillis()), options);
+        return new RedisStore(Servers.of(client, options.timeoutMillis()), options);
     }
 
     @Override
@@ -116,14 +123,13 @@ public final class RedisStore implements LockStore {
 
     @Override
     public StoreTime time(Object lane) {
-        int slot = lane instanceof Cluster.Shard shard ? shard.slot() : 0;
-        return new StoreTime(incarnation, servers.time(slot));
+        return new StoreTime(incarnation, servers.time(lane));
     }
 
     @Override
     public Answer claim(Claim claim) {
-        Call call = Call.onName(keys, claim.name(), Script.CLAIM, ScriptProtocol.claim(claim, incarnation));
-        return ScriptProtocol.answer(ScriptProtocol.text(runEitherWay(call, Script.CLAIM_FREE, replicas)), incarnation);
+        Call call = Calls.onName(keys, claim.name(), Script.CLAIM, ScriptProtocol.claim(claim, incarnation));
+        return ScriptProtocol.answer(Reply.text(runEitherWay(call, Script.CLAIM_FREE, replicas)), incarnation);
     }
 
     @Override
@@ -149,7 +155,7 @@ public final class RedisStore implements LockStore {
     }
 
     private Call ending(Script script, Claim claim) {
-        return Call.onName(
+        return Calls.onName(
                 keys,
                 claim.name(),
                 script,
@@ -160,14 +166,14 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Optional<Grant> downgrade(Grant grant) {
-        Call call = Call.onName(
+        Call call = Calls.onName(
                 keys,
                 grant.claim().name(),
                 Script.DOWNGRADE,
                 grant.claim().id().toString(),
                 Long.toString(grant.token() + 1),
                 Integer.toString(grant.block() - 1));
-        String[] words = ScriptProtocol.text(run(call, replicas)).split(" ");
+        String[] words = Reply.text(run(call, replicas)).split(" ");
         if (words.length < 2) {
             return Optional.empty();
         }
@@ -178,7 +184,7 @@ public final class RedisStore implements LockStore {
     @Override
     public boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
         return isOne(run(
-                Call.onName(
+                Calls.onName(
                         keys,
                         name,
                         Script.BREAK,
@@ -192,7 +198,7 @@ public final class RedisStore implements LockStore {
     public LatchState latch(LatchStep step) {
         Call call;
         if (step instanceof LatchStep.Set set) {
-            call = Call.onLatch(
+            call = Calls.onLatch(
                     keys,
                     set.name(),
                     "set",
@@ -200,7 +206,7 @@ public final class RedisStore implements LockStore {
                     ScriptProtocol.deadline(set.deadline(), incarnation),
                     Long.toString(set.count()));
         } else if (step instanceof LatchStep.CountDown down) {
-            call = Call.onLatch(
+            call = Calls.onLatch(
                     keys,
                     down.name(),
                     "down",
@@ -209,16 +215,16 @@ public final class RedisStore implements LockStore {
                     NameCodec.encode(down.name()));
         } else if (step instanceof LatchStep.Watch watch) {
             listener.probe();
-            call = Call.onLatch(
+            call = Calls.onLatch(
                     keys,
                     watch.name(),
                     "watch",
                     watch.client(),
                     Long.toString(ScriptProtocol.micros(watch.interest())));
         } else {
-            call = Call.onLatch(keys, step.name(), "look");
+            call = Calls.onLatch(keys, step.name(), "look");
         }
-        String[] words = ScriptProtocol.text(run(call, step instanceof LatchStep.Look ? Replicas.NONE : replicas))
+        String[] words = Reply.text(run(call, step instanceof LatchStep.Look ? Replicas.NONE : replicas))
                 .split(" ");
         return new LatchState(
                 Long.parseLong(words[0]),
@@ -242,7 +248,7 @@ public final class RedisStore implements LockStore {
             if (!Failures.isMovingSlot(e)) {
                 throw e;
             }
-            Object answer = run(call.by(quickest), waitFor);
+            Object answer = run(Calls.by(quickest, call), waitFor);
             if (Script.needsMore(answer)) {
                 throw e;
             }

@@ -2,6 +2,7 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.LockkeeperException;
+import io.lockkeeper.redis.server.Tls;
 import io.lockkeeper.spi.StoreUrl;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,7 @@ package io.lockkeeper.redis;
 
 import io.lockkeeper.quorum.QuorumOptions;
 import io.lockkeeper.quorum.QuorumStore;
+import io.lockkeeper.redis.server.JedisVersion;
 import io.lockkeeper.spi.LockStore;
 import io.lockkeeper.spi.StoreUrl;
 import java.util.ArrayList;

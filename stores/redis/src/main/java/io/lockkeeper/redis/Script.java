@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.redis.server.LuaScript;
+import io.lockkeeper.redis.server.Reply;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -18,7 +21,7 @@ import java.util.Set;
  * first.
  */
 @SuppressWarnings("ImmutableEnumChecker") // nobody writes to the arrays
-enum Script {
+enum Script implements LuaScript {
     CLAIM(Parts.FREE_WAY, Parts.QUICK_WAY, Parts.RULES),
     EXTEND,
     RENEW(Parts.QUICK_WAY, Parts.RULES),
@@ -84,17 +87,33 @@ enum Script {
         return all.toString();
     }
 
-    /** Whether it only keeps or ends what is there, so that a server whose memory is full should still run it. */
-    boolean needsNoRoom() {
+    @Override
+    public boolean needsNoRoom() {
         return switch (this) {
             case EXTEND, RENEW, RELEASE, RELEASE_FREE, WITHDRAW, DOWNGRADE -> true;
             default -> false;
         };
     }
 
-    /** The text for a server whose memory is full: Redis 7 and later run it, earlier versions cannot read it. */
-    byte[] textForFullServer() {
+    @Override
+    public byte[] textForFullServer() {
         return bytes("#!lua flags=allow-oom\n" + new String(text, StandardCharsets.UTF_8));
+    }
+
+    /** What it concerns, as an operator finds it in the server; names are percent-encoded there. */
+    @Override
+    public String about(List<byte[]> keysOfCall, List<byte[]> arguments) {
+        String key = ascii(keysOfCall.get(0));
+        return switch (this) {
+            case CLAIM, CLAIM_FREE, RELEASE, RELEASE_FREE, WITHDRAW, DOWNGRADE, BREAK, INSPECT, CHECK ->
+                key + " " + ascii(arguments.get(0));
+            case LATCH -> ascii(keysOfCall.get(3));
+            default -> key;
+        };
+    }
+
+    private static String ascii(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     /** How many of the keys of a step it needs. */
@@ -104,7 +123,7 @@ enum Script {
 
     /** Whether a script has left the step to another one. */
     static boolean needsMore(Object answer) {
-        return answer instanceof byte[] && ScriptProtocol.text(answer).equals(MORE);
+        return answer instanceof byte[] && Reply.text(answer).equals(MORE);
     }
 
     /** The hash by which a server knows a script. */
@@ -120,13 +139,13 @@ enum Script {
         }
     }
 
-    /** What the server is sent when it does not know the script. */
-    byte[] text() {
+    @Override
+    public byte[] text() {
         return text;
     }
 
-    /** The hash by which the server knows it. */
-    byte[] sha1() {
+    @Override
+    public byte[] sha1() {
         return sha1;
     }
 

@@ -6,10 +6,8 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Terms;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 
 /** The arguments and answers of the scripts: lines of plain words. */
 final class ScriptProtocol {
@@ -114,13 +112,5 @@ final class ScriptProtocol {
             case "lock" -> "a lock";
             default -> "";
         };
-    }
-
-    static String text(Object answer) {
-        return new String((byte[]) answer, StandardCharsets.US_ASCII);
-    }
-
-    static List<?> list(Object answer) {
-        return (List<?>) answer;
     }
 }

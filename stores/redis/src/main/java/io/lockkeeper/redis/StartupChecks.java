@@ -2,6 +2,11 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Call;
+import io.lockkeeper.redis.server.Failures;
+import io.lockkeeper.redis.server.Node;
+import io.lockkeeper.redis.server.Replicas;
+import io.lockkeeper.redis.server.Servers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -47,10 +52,11 @@ final class StartupChecks {
     }
 
     private boolean check(Node node) {
-        if (node.mostConnections() < PooledNode.LEAST) {
+        if (node.mostConnections() < Node.LEAST_CONNECTIONS) {
             throw refused(
                     node,
-                    "the client's pool has at most " + node.mostConnections() + " connections; " + PooledNode.LEAST
+                    "the client's pool has at most " + node.mostConnections() + " connections; "
+                            + Node.LEAST_CONNECTIONS
                             + " are needed, one to listen and one or more for steps. Set its maxTotal");
         }
         byte[] answer = (byte[]) node.command(new CommandArguments(Protocol.Command.INFO));
@@ -70,7 +76,9 @@ final class StartupChecks {
                     "it has maxmemory-policy " + policy + ": it would throw locks away when its memory is full. Set"
                             + " it to noeviction, or allow it with allowEviction=true");
         }
-        if (info.getOrDefault("cluster_enabled", "0").equals("1") && !servers.knowsSlots() && !Cluster.isAlone(node)) {
+        if (info.getOrDefault("cluster_enabled", "0").equals("1")
+                && !servers.knowsSlots()
+                && !Servers.isWholeCluster(node)) {
             throw refused(
                     node,
                     "it is a node of a Redis Cluster, and serves only a part of all names. Use a redis-cluster: URL"
@@ -88,8 +96,7 @@ final class StartupChecks {
         Call trial =
                 new Call(slot, Script.TRIAL, keys.forTrial(UUID.randomUUID().toString()), List.of());
         // In full, too: a server that knows the scripts today may have forgotten them when a lock is to be renewed.
-        refuseIfDenied(
-                () -> servers.ask(() -> servers.node(slot), node -> node.command(trial.command(Call.Form.TEXT))));
+        refuseIfDenied(() -> servers.ask(() -> servers.node(slot), node -> node.command(trial.inFull())));
         refuseIfDenied(() -> servers.run(trial, Node.Priority.PLAIN, Replicas.NONE));
     }
 

@@ -2,6 +2,8 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.Node;
+import io.lockkeeper.redis.server.Servers;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Optional;

@@ -224,6 +224,13 @@ class ClusterFailOverTest {
         return !new Admin(server).text("CLIENT", "LIST", "TYPE", "pubsub").isBlank();
     }
 
+    /** Moves all keys of a slot, which the servers know to be moving. */
+    private static void moveKeys(Admin source, RedisServer to, String slot) {
+        List<String> move = new ArrayList<>(List.of(to.host(), Integer.toString(to.port()), "", "0", "20000", "KEYS"));
+        ((List<?>) source.ask("CLUSTER", "GETKEYSINSLOT", slot, "1000")).forEach(key -> move.add(Admin.text(key)));
+        source.ask("MIGRATE", move.toArray(String[]::new));
+    }
+
     @Test
     void aSlotThatMovesTakesItsLocksAlong() throws Exception { // MOVED, ASK, TRYAGAIN
         RedisServer from = cluster.servers().get(0);
@@ -251,10 +258,7 @@ class ClusterFailOverTest {
             source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
             CompletableFuture<Lease> late = b.lock(name, LONG_LEASE.fair(true)).acquireAsync();
             Admin.await("there are keys on both sides", () -> source.errors("TRYAGAIN") > 0);
-            List<String> move =
-                    new ArrayList<>(List.of(to.host(), Integer.toString(to.port()), "", "0", "20000", "KEYS"));
-            ((List<?>) source.ask("CLUSTER", "GETKEYSINSLOT", slot, "1000")).forEach(key -> move.add(Admin.text(key)));
-            source.ask("MIGRATE", move.toArray(String[]::new));
+            moveKeys(source, to, slot);
             assertThat(a.inspector().check(held.sequencer())).isTrue();
             assertThat(source.errors("ASK")).isPositive();
             assertThat(readers).allMatch(reader -> a.inspector().check(reader.sequencer()));
@@ -263,9 +267,8 @@ class ClusterFailOverTest {
             assertThat(a.lock(beside, LONG_LEASE).acquire().release()).isTrue();
             assertThat(late).as("it needs keys that do not exist").isNotDone();
             assertThat(source.errors("MOVED")).isZero();
-            for (RedisServer master : List.of(to, from, cluster.servers().get(2))) {
-                new Admin(master).ask("CLUSTER", "SETSLOT", slot, "NODE", targetId);
-            }
+            List.of(to, from, cluster.servers().get(2))
+                    .forEach(master -> new Admin(master).ask("CLUSTER", "SETSLOT", slot, "NODE", targetId));
             assertThat(a.inspector().check(held.sequencer())).isTrue();
             assertThat(source.errors("MOVED")).isPositive();
             readers.forEach(reader -> assertThat(reader.release()).isTrue());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.redis.server.Reply;
 import io.lockkeeper.testservers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -63,7 +64,7 @@ class ForgedMessagesTest {
     private static void publish(Connection forger, List<byte[]> messages) {
         List<String> channels = new ArrayList<>();
         forger.sendCommand(Protocol.Command.PUBSUB, "CHANNELS", "*");
-        ScriptProtocol.list(forger.getOne()).forEach(channel -> channels.add(Admin.text(channel)));
+        Reply.list(forger.getOne()).forEach(channel -> channels.add(Admin.text(channel)));
         assertThat(channels).isNotEmpty();
         int sent = 0;
         for (byte[] message : messages) {

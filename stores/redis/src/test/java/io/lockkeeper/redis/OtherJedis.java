@@ -4,6 +4,7 @@ package io.lockkeeper.redis;
 import io.lockkeeper.Lease;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.redis.server.JedisVersion;
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

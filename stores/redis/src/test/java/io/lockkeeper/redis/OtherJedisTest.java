@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.StoreUnavailableException;
+import io.lockkeeper.redis.server.JedisVersion;
 import io.lockkeeper.testservers.RedisCluster;
 import io.lockkeeper.testservers.RedisServer;
 import java.io.File;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol;
@@ -10,8 +10,9 @@ import redis.clients.jedis.exceptions.JedisDataException;
  *
  * @param number 0 not to wait
  */
-record Replicas(int number, int timeoutMillis) {
-    static final Replicas NONE = new Replicas(0, 0);
+public record Replicas(int number, int timeoutMillis) {
+    /** Not to wait. */
+    public static final Replicas NONE = new Replicas(0, 0);
 
     CommandArguments command() {
         return new CommandArguments(Protocol.Command.WAIT).add(number).add(timeoutMillis);

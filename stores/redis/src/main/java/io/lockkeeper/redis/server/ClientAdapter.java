@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

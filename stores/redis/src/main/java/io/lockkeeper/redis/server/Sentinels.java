@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ final class Sentinels extends Servers {
     }
 
     @Override
-    Node node(int slot) {
+    public Node node(int slot) {
         Node known = current;
         return known != null ? known : lookup.await(limitMillis());
     }
@@ -65,7 +65,7 @@ final class Sentinels extends Servers {
         Node found = new OwnNode(ask(), config, login.poolSize);
         boolean isMaster;
         try {
-            List<?> role = ScriptProtocol.list(found.command(new CommandArguments(Protocol.Command.ROLE)));
+            List<?> role = Reply.list(found.command(new CommandArguments(Protocol.Command.ROLE)));
             isMaster = text(role.get(0)).equals("master");
         } catch (JedisException e) {
             found.close();
@@ -126,28 +126,28 @@ final class Sentinels extends Servers {
     }
 
     @Override
-    Collection<Supplier<Node>> masters() {
+    public Collection<Supplier<Node>> masters() {
         return List.of(() -> node(0));
     }
 
     @Override
-    Node listening() {
+    public Node listening() {
         return node(0);
     }
 
     @Override
-    boolean isHeardAt(Node node) {
+    public boolean isHeardAt(Node node) {
         Node known = current;
         return known == null || known == node;
     }
 
     @Override
-    Object lane(int slot, Object store) {
+    public Object lane(int slot, Object store) {
         return store;
     }
 
     @Override
-    boolean canFailOver() {
+    public boolean canFailOver() {
         return true;
     }
 
@@ -157,7 +157,7 @@ final class Sentinels extends Servers {
     }
 
     @Override
-    void failed(Node node) {
+    public void failed(Node node) {
         synchronized (this) {
             if (current != node) {
                 return;

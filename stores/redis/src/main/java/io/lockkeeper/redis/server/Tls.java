@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import io.lockkeeper.LockkeeperException;
 import io.lockkeeper.spi.StoreUrl;
@@ -32,9 +32,9 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  * What connections over TLS need: the certificates to trust, by default those of the JVM, and the client's own
  * certificate, if the server asks for one. The name in a server's certificate must be that of the host.
  */
-final class Tls {
+public final class Tls {
     /** The parameters of URLs over TLS. */
-    static final Set<String> KNOWN = Set.of("trustStore", "trustStorePassword", "keyStore", "keyStorePassword");
+    public static final Set<String> KNOWN = Set.of("trustStore", "trustStorePassword", "keyStore", "keyStorePassword");
 
     private static final String PEM = "-----BEGIN";
 
@@ -44,8 +44,12 @@ final class Tls {
         this.context = context;
     }
 
-    /** @throws IllegalArgumentException naming the file that cannot be used, and never a password */
-    static Tls of(StoreUrl url) {
+    /**
+     * What a URL says about TLS.
+     *
+     * @throws IllegalArgumentException naming the file that cannot be used, and never a password
+     */
+    public static Tls of(StoreUrl url) {
         Optional<String> trust = url.parameter("trustStore");
         Optional<String> keys = url.parameter("keyStore");
         char @Nullable [] trustPassword = password(url, "trustStorePassword", trust.isPresent(), "trustStore");
@@ -138,7 +142,7 @@ final class Tls {
 
     /** Makes connections of this config speak TLS. */
     @SuppressWarnings("deprecation") // what replaces it takes files only, and no PEM
-    void configure(DefaultJedisClientConfig.Builder config) {
+    public void configure(DefaultJedisClientConfig.Builder config) {
         SSLParameters parameters = new SSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS"); // the name in the certificate is checked
         config.ssl(true).sslSocketFactory(context.getSocketFactory()).sslParameters(parameters);

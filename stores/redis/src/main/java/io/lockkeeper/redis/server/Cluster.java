@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -53,17 +53,13 @@ final class Cluster extends Servers {
     private record SlotMap(Map<Integer, HostAndPort> owners, List<HostAndPort> masters) {}
 
     /** The lane of the names on one master; {@code slot} is any one of its slots. */
-    static final class Shard {
+    private static final class Shard {
         private final String address;
         private final int slot;
 
         Shard(String address, int slot) {
             this.address = address;
             this.slot = slot;
-        }
-
-        int slot() {
-            return slot;
         }
 
         @Override
@@ -125,7 +121,7 @@ final class Cluster extends Servers {
     }
 
     @Override
-    Node node(int slot) {
+    public Node node(int slot) {
         HostAndPort owner = slotMap.owners.get(slot);
         if (owner == null && isOutdated()) {
             lookup.await(limitMillis);
@@ -143,14 +139,14 @@ final class Cluster extends Servers {
     }
 
     @Override
-    Collection<Supplier<Node>> masters() {
+    public Collection<Supplier<Node>> masters() {
         return slotMap.masters.stream()
                 .map(address -> (Supplier<Node>) () -> at(address))
                 .toList();
     }
 
     @Override
-    Node listening() {
+    public Node listening() {
         List<HostAndPort> masters = slotMap.masters;
         if (masters.isEmpty()) {
             throw new JedisConnectionException("no master of the Redis Cluster is known");
@@ -159,7 +155,7 @@ final class Cluster extends Servers {
     }
 
     @Override
-    boolean isHeardAt(Node node) {
+    public boolean isHeardAt(Node node) {
         if (System.nanoTime() - drawn > OLD) {
             lookup.start(); // a server that leaves notifies nobody, and perhaps none of the slots that we use was there
         }
@@ -167,23 +163,28 @@ final class Cluster extends Servers {
     }
 
     @Override
-    Object lane(int slot, Object store) {
+    public Object lane(int slot, Object store) {
         HostAndPort owner = slotMap.owners.get(slot);
         return new Shard(owner == null ? "nobody" : owner.toString(), slot);
     }
 
     @Override
-    boolean canFailOver() {
+    int slotOf(Object lane) {
+        return lane instanceof Shard shard ? shard.slot : 0;
+    }
+
+    @Override
+    public boolean canFailOver() {
         return true;
     }
 
     @Override
-    boolean knowsSlots() {
+    public boolean knowsSlots() {
         return true;
     }
 
     @Override
-    void failed(Node node) {
+    public void failed(Node node) {
         failedLast = node;
         if (isOutdated()) {
             lookup.start(); // not waited for: whether a step fails does not depend on it, only where its repetition
@@ -248,12 +249,12 @@ final class Cluster extends Servers {
     }
 
     private static SlotMap read(Node node) {
-        List<?> ranges = ScriptProtocol.list(node.command(new CommandArguments(Protocol.Command.CLUSTER).add("SLOTS")));
+        List<?> ranges = Reply.list(node.command(new CommandArguments(Protocol.Command.CLUSTER).add("SLOTS")));
         Map<Integer, HostAndPort> owners = new HashMap<>();
         Set<HostAndPort> masters = new LinkedHashSet<>();
         for (Object each : ranges) {
-            List<?> range = ScriptProtocol.list(each);
-            List<?> master = ScriptProtocol.list(range.get(2));
+            List<?> range = Reply.list(each);
+            List<?> master = Reply.list(range.get(2));
             String host = master.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
             int port = ((Long) master.get(1)).intValue();
             HostAndPort owner = new HostAndPort(host.isEmpty() ? hostOf(node) : host, port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -59,7 +59,7 @@ final class OwnNode extends Node {
     }
 
     @Override
-    String address() {
+    public String address() {
         return address.toString();
     }
 
@@ -144,7 +144,7 @@ final class OwnNode extends Node {
     }
 
     @Override
-    Connection keep() {
+    public Connection keep() {
         if (closed) {
             throw new JedisConnectionException("the connections to " + address + " have been closed");
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
@@ -15,9 +15,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /** One server: requests to it, on connections that are taken for a request and returned. */
-abstract class Node implements AutoCloseable {
+public abstract class Node implements AutoCloseable {
+    /** How many connections a store needs: one to listen, one for steps. */
+    public static final int LEAST_CONNECTIONS = 2;
+
     /** How a request is sent. */
-    enum Priority {
+    public enum Priority {
         PLAIN,
         /** Renewals do not wait for a free connection: a shortage of connections must not cost locks. */
         URGENT,
@@ -32,16 +35,16 @@ abstract class Node implements AutoCloseable {
     abstract void give(Connection connection, Priority priority);
 
     /** A connection to keep; the caller closes it. */
-    abstract Connection keep();
+    public abstract Connection keep();
 
     /** Connections opened until now must not be trusted any more. */
     abstract void distrust();
 
     /** A name for this server. */
-    abstract String address();
+    public abstract String address();
 
     /** How many connections there may be at a time. */
-    int mostConnections() {
+    public int mostConnections() {
         return Integer.MAX_VALUE;
     }
 
@@ -114,12 +117,12 @@ abstract class Node implements AutoCloseable {
 
     private static List<Object> send(
             Connection connection, List<Call> calls, Priority priority, Replicas replicas, Call.Form form) {
-        Set<Script> unsent = EnumSet.allOf(Script.class);
+        Set<LuaScript> sent = new HashSet<>();
         for (Call call : calls) {
             if (priority == Priority.ASKING) {
                 connection.sendCommand(Protocol.Command.ASKING);
             }
-            boolean isFirst = unsent.remove(call.script());
+            boolean isFirst = sent.add(call.script());
             // Its text once is enough.
             connection.sendCommand(call.command(form != Call.Form.TEXT || isFirst ? form : Call.Form.HASH));
         }
@@ -140,7 +143,7 @@ abstract class Node implements AutoCloseable {
     }
 
     /** A command that is no script. */
-    final Object command(CommandArguments command) {
+    public final Object command(CommandArguments command) {
         return on(Priority.PLAIN, connection -> connection.executeCommand(command));
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.time.Duration;
 import java.util.NoSuchElementException;
@@ -19,9 +19,6 @@ import redis.clients.jedis.util.Pool;
  * an application that exhausts its pool loses no locks.
  */
 final class PooledNode extends Node {
-    /** One to listen, one for steps. */
-    static final int LEAST = 2;
-
     private final String description;
     private final Supplier<? extends Pool<Connection>> pool;
     private final long limitMillis;
@@ -41,12 +38,12 @@ final class PooledNode extends Node {
     }
 
     @Override
-    String address() {
+    public String address() {
         return address;
     }
 
     @Override
-    int mostConnections() {
+    public int mostConnections() {
         int most = pool.get().getMaxTotal();
         return most < 0 ? Integer.MAX_VALUE : most;
     }
@@ -72,7 +69,7 @@ final class PooledNode extends Node {
     }
 
     @Override
-    Connection keep() {
+    public Connection keep() {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
         boolean interrupted = Thread.interrupted(); // an interrupt never breaks a step
         try {

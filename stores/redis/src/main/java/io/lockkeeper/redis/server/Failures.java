@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.util.Set;
@@ -10,7 +10,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** What an error of Redis means. */
-final class Failures {
+public final class Failures {
     /** Errors that pass by themselves, or when an operator fixes the server; no other error of a server does. */
     private static final Set<String> PASSING = Set.of(
             "BUSY",
@@ -60,7 +60,7 @@ final class Failures {
     }
 
     /** Whether it concerns one record or key, which is damaged or was not written by us. */
-    static boolean isOfOneRecord(StoreUnavailableException e) {
+    public static boolean isOfOneRecord(StoreUnavailableException e) {
         String message = String.valueOf(e.getMessage());
         return message.contains("WRONGTYPE")
                 || message.contains("LKDAMAGED")
@@ -69,7 +69,7 @@ final class Failures {
     }
 
     /** Whether a step was not carried out because its slot is being moved, and some of its keys are missing. */
-    static boolean isMovingSlot(StoreUnavailableException e) {
+    public static boolean isMovingSlot(StoreUnavailableException e) {
         return e.getCause() instanceof JedisException cause && word(said(cause)).equals("TRYAGAIN");
     }
 
@@ -97,12 +97,12 @@ final class Failures {
     }
 
     /** Whether a step failed because a permission is missing. */
-    static boolean isDenied(StoreUnavailableException e) {
+    public static boolean isDenied(StoreUnavailableException e) {
         return e.getCause() instanceof JedisException cause && isDenied(said(cause));
     }
 
     /** Whether a permission is missing; Redis reports it in another way when it is a script that lacks it. */
-    static boolean isDenied(String said) {
+    public static boolean isDenied(String said) {
         return word(said).equals("NOPERM") || said.contains("user executing the script");
     }
 
@@ -144,7 +144,7 @@ final class Failures {
      * What the server meant. Before version 7, Redis wraps the errors of commands in a script: {@code ERR Error running script (call
      * to f_…): @user_script:5: @user_script: 5: -OOM command not allowed …}; some later ones say {@code @user_script: 5: OOM …}.
      */
-    static String said(Throwable e) {
+    public static String said(Throwable e) {
         String said = String.valueOf(e.getMessage());
         if (!said.contains("user_script")) {
             return said;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.util.ArrayList;
@@ -11,7 +11,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -21,32 +23,81 @@ import redis.clients.jedis.exceptions.JedisMovedDataException;
  * Who serves what: one server, the master of a Sentinel set, or the masters of a Cluster. A request is sent once; it is sent to
  * another server only if the first one has said that it did not carry it out.
  */
-abstract class Servers implements AutoCloseable {
+public abstract class Servers implements AutoCloseable {
     /** A slot that moves while it is asked for is found again after one or two hints. */
     private static final int MOST_HINTS = 4;
 
+    /** One server that is alone. */
+    public static Servers standalone(HostAndPort address, JedisClientConfig config, int poolSize) {
+        return new Standalone(new OwnNode(address, config, poolSize), false);
+    }
+
+    /**
+     * The master that Sentinels know by a name.
+     *
+     * @param config of connections to the master
+     * @param poolSize the most connections to the master
+     */
+    public static Servers ofSentinels(
+            List<HostAndPort> sentinels,
+            JedisClientConfig sentinelConfig,
+            String masterName,
+            JedisClientConfig config,
+            int poolSize) {
+        return new Sentinels(sentinels, masterName, new Sentinels.Login(config, sentinelConfig, poolSize));
+    }
+
+    /**
+     * The masters of a Cluster, of which some servers are known. Asks them who serves what.
+     *
+     * @param poolSize the most connections to each of them
+     */
+    public static Servers ofCluster(List<HostAndPort> seeds, JedisClientConfig config, int poolSize) {
+        return new Cluster(seeds, address -> new OwnNode(address, config, poolSize), config.getSocketTimeoutMillis());
+    }
+
+    /**
+     * The servers of a client, which is not closed.
+     *
+     * @param limitMillis how long a step waits for a free connection of the client
+     * @throws IllegalArgumentException if it is a client of an unknown kind
+     */
+    public static Servers of(UnifiedJedis client, long limitMillis) {
+        return ClientAdapter.servers(client, limitMillis);
+    }
+
+    /** Whether a node of a Cluster serves all of its slots, so that it may as well be used alone. */
+    public static boolean isWholeCluster(Node node) {
+        return Cluster.isAlone(node);
+    }
+
     /** Who serves a slot now, as far as is known; asks, if nothing is. */
-    abstract Node node(int slot);
+    public abstract Node node(int slot);
 
     /** All masters, as far as is known. */
-    abstract Collection<Supplier<Node>> masters();
+    public abstract Collection<Supplier<Node>> masters();
 
     /** A server to receive signals from; when one has failed, another one if there is any. */
-    abstract Node listening();
+    public abstract Node listening();
 
     /** Whether what is published still reaches the listeners on this node, as far as is known. No I/O. */
-    boolean isHeardAt(Node node) {
+    public boolean isHeardAt(Node node) {
         return true;
     }
 
     /** What fails together with a slot. No I/O. */
-    abstract Object lane(int slot, Object store);
+    public abstract Object lane(int slot, Object store);
+
+    /** A slot of the server behind a lane. */
+    int slotOf(Object lane) {
+        return 0;
+    }
 
     /** Whether another machine may take over. */
-    abstract boolean canFailOver();
+    public abstract boolean canFailOver();
 
     /** Whether it knows which server has which slot. */
-    boolean knowsSlots() {
+    public boolean knowsSlots() {
         return false;
     }
 
@@ -54,7 +105,7 @@ abstract class Servers implements AutoCloseable {
     abstract Node at(HostAndPort address);
 
     /** A node has failed, or said that it is the wrong one. */
-    abstract void failed(Node node);
+    public abstract void failed(Node node);
 
     /** A slot is elsewhere now, according to its former server. */
     void moved(int slot, HostAndPort to) {
@@ -65,7 +116,7 @@ abstract class Servers implements AutoCloseable {
     public abstract void close();
 
     /** Runs a script. */
-    final Object run(Call call, Node.Priority priority, Replicas replicas) {
+    public final Object run(Call call, Node.Priority priority, Replicas replicas) {
         try {
             Node node = node(call.slot());
             Object answer = onNode(node, List.of(call), priority, replicas).get(0);
@@ -76,7 +127,7 @@ abstract class Servers implements AutoCloseable {
     }
 
     /** Runs scripts; those for one server are sent together. */
-    final List<Object> runAll(List<Call> calls, Node.Priority priority, Replicas replicas) {
+    public final List<Object> runAll(List<Call> calls, Node.Priority priority, Replicas replicas) {
         if (calls.size() == 1) {
             return List.of(run(calls.get(0), priority, replicas));
         }
@@ -152,7 +203,7 @@ abstract class Servers implements AutoCloseable {
     }
 
     /** The failure of a step that read a damaged record. */
-    final StoreUnavailableException damaged(Call call, RuntimeException e) {
+    public final StoreUnavailableException damaged(Call call, RuntimeException e) {
         String address;
         try {
             address = " at " + node(call.slot()).address();
@@ -164,7 +215,7 @@ abstract class Servers implements AutoCloseable {
     }
 
     /** Asks a node for something other than a script. */
-    final <T> T ask(Supplier<Node> who, Function<Node, T> question) {
+    public final <T> T ask(Supplier<Node> who, Function<Node, T> question) {
         try {
             Node node = who.get();
             try {
@@ -180,12 +231,12 @@ abstract class Servers implements AutoCloseable {
         }
     }
 
-    /** The time of the server that has a slot, in µs. */
-    final long time(int slot) {
-        List<?> time = ScriptProtocol.list(
-                ask(() -> node(slot), node -> node.command(new CommandArguments(Protocol.Command.TIME))));
-        return Long.parseLong(ScriptProtocol.text(time.get(0))) * 1_000_000
-                + Long.parseLong(ScriptProtocol.text(time.get(1)));
+    /** The time of the server behind a lane, in µs. */
+    public final long time(Object lane) {
+        int slot = slotOf(lane);
+        List<?> time =
+                Reply.list(ask(() -> node(slot), node -> node.command(new CommandArguments(Protocol.Command.TIME))));
+        return Long.parseLong(Reply.text(time.get(0))) * 1_000_000 + Long.parseLong(Reply.text(time.get(1)));
     }
 
     /** A failure of the servers that should have said where the others are. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import io.lockkeeper.StoreUnavailableException;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import redis.clients.jedis.HostAndPort;
  * The Jedis on the class path, which is the application's choice: frameworks pin versions. One outside the tested range is
  * rejected when a store is opened, rather than with a {@link NoSuchMethodError} in the middle of a step.
  */
-final class JedisVersion {
+public final class JedisVersion {
     private static final int OLDEST = 6;
     private static final int NEWEST = 8;
     private static final String UNKNOWN = "of unknown version";
@@ -32,7 +32,7 @@ final class JedisVersion {
     private JedisVersion() {}
 
     /** As the jar states it. */
-    static String text() {
+    public static String text() {
         return TEXT;
     }
 
@@ -42,11 +42,11 @@ final class JedisVersion {
      *
      * @throws StoreUnavailableException which repeating does not help
      */
-    static void check() {
+    public static void check() {
         check(TEXT);
     }
 
-    static void check(String version) {
+    public static void check(String version) {
         String major = version.split("\\.", 2)[0];
         if (!version.equals(UNKNOWN)
                 && (!major.matches("\\d{1,9}")
@@ -60,7 +60,7 @@ final class JedisVersion {
     }
 
     /** Closes the socket of a connection that another thread may be reading from. */
-    static void cut(Connection connection) {
+    public static void cut(Connection connection) {
         try {
             if (FORCE_DISCONNECT != null) {
                 FORCE_DISCONNECT.invoke(connection);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.lockkeeper.redis;
+package io.lockkeeper.redis.server;
 
 import java.util.Collection;
 import java.util.List;
@@ -17,27 +17,27 @@ final class Standalone extends Servers {
     }
 
     @Override
-    Node node(int slot) {
+    public Node node(int slot) {
         return node;
     }
 
     @Override
-    Collection<Supplier<Node>> masters() {
+    public Collection<Supplier<Node>> masters() {
         return List.of(() -> node);
     }
 
     @Override
-    Node listening() {
+    public Node listening() {
         return node;
     }
 
     @Override
-    Object lane(int slot, Object store) {
+    public Object lane(int slot, Object store) {
         return store;
     }
 
     @Override
-    boolean canFailOver() {
+    public boolean canFailOver() {
         return canFailOver;
     }
 
@@ -47,7 +47,7 @@ final class Standalone extends Servers {
     }
 
     @Override
-    void failed(Node failed) {}
+    public void failed(Node failed) {}
 
     @Override
     public void close() {

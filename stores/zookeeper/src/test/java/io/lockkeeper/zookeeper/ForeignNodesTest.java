@@ -11,6 +11,7 @@ import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.StoreUnavailableException;
 import io.lockkeeper.testservers.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -76,32 +77,58 @@ class ForeignNodesTest {
         return keeper.inspector().list("", 100).stream().map(LockInfo::name).toList();
     }
 
+    /** Names with the data of a claim that nobody can read. */
+    private Set<String> plantDamagedClaims() throws Exception {
+        Map<String, String> damaged = Map.of(
+                "empty", "",
+                "newer", "2 G 1000 k 0 -1 0 1 0 x|y",
+                "numbers", "1 G many k 0 -1 0 1 0 x|y",
+                "people", "1 G 1000 k 0 -1 0 1 0 x",
+                "percent", "1 G 1000 k 0 -1 0 1 0 %zz|y");
+        for (Map.Entry<String, String> each : damaged.entrySet()) {
+            plant(LAYOUT.name(each.getKey()) + CLAIM, each.getValue());
+        }
+        return damaged.keySet();
+    }
+
+    /** Names with a marker of a lock-delay that nobody can read. */
+    private Set<String> plantDamagedMarkers() throws Exception {
+        Map<String, String> markers = Map.of("marker-empty", "", "marker-text", "A soon", "marker-odd", "closed");
+        for (Map.Entry<String, String> each : markers.entrySet()) {
+            plant(LAYOUT.name(each.getKey()) + "/d_somebody.1", each.getValue());
+        }
+        return markers.keySet();
+    }
+
+    /** Paths of nodes that are no names. */
+    private List<String> plantForeignNodes() throws Exception {
+        String bucket = Layout.parent(LAYOUT.name("a"));
+        String elsewhere = LAYOUT.names() + "/not-a-bucket/z";
+        List<String> odd =
+                List.of(bucket + "/%zz", bucket + "/%4", bucket + "/%61", bucket + "/%FF", bucket + "/plain text.txt");
+        for (String path : odd) {
+            plant(path, "");
+        }
+        plant(elsewhere + CLAIM, "");
+        List<String> all = new ArrayList<>(odd);
+        all.add(elsewhere);
+        return all;
+    }
+
+    private void assertWarnedOnceOf(String path) {
+        assertThat(warnings.stream().filter(line -> line.contains(path)))
+                .as(path)
+                .hasSize(1);
+    }
+
     @Test
     void whatIsDamagedOrForeignIsSkippedAndNamedAndTheRestIsListed() throws Exception {
         try (Lockkeeper keeper = Lockkeeper.connect("zookeeper://" + server.address() + "?operationTimeout=5s");
                 Lease a = keeper.lock("a").acquire();
                 Lease z = keeper.lock("z").acquire()) {
-            String bucket = Layout.parent(LAYOUT.name("a"));
-            Map<String, String> damaged = Map.of(
-                    "empty", "",
-                    "newer", "2 G 1000 k 0 -1 0 1 0 x|y",
-                    "numbers", "1 G many k 0 -1 0 1 0 x|y",
-                    "people", "1 G 1000 k 0 -1 0 1 0 x",
-                    "percent", "1 G 1000 k 0 -1 0 1 0 %zz|y");
-            for (Map.Entry<String, String> each : damaged.entrySet()) {
-                plant(LAYOUT.name(each.getKey()) + CLAIM, each.getValue());
-            }
-            Map<String, String> markers = Map.of("marker-empty", "", "marker-text", "A soon", "marker-odd", "closed");
-            for (Map.Entry<String, String> each : markers.entrySet()) {
-                plant(LAYOUT.name(each.getKey()) + "/d_somebody.1", each.getValue());
-            }
-            List<String> odd = List.of(
-                    bucket + "/%zz", bucket + "/%4", bucket + "/%61", bucket + "/%FF", bucket + "/plain text.txt");
-            for (String path : odd) {
-                plant(path, "");
-            }
-            String elsewhere = LAYOUT.names() + "/not-a-bucket/z";
-            plant(elsewhere + CLAIM, "");
+            Set<String> damaged = plantDamagedClaims();
+            Set<String> markers = plantDamagedMarkers();
+            List<String> foreign = plantForeignNodes();
             plant(LAYOUT.name("a") + "/X_one_0_somebody.1_0000000001", "no claim");
             plant(LAYOUT.name("a") + "/note", "no claim");
 
@@ -114,19 +141,11 @@ class ForeignNodesTest {
                 }
                 assertThat(later.isValid()).isTrue();
             }
-            for (String path : odd) {
-                assertThat(warnings.stream().filter(line -> line.contains(path)))
-                        .as(path)
-                        .hasSize(1);
-            }
-            assertThat(warnings.stream().filter(line -> line.contains(elsewhere)))
-                    .hasSize(1);
-            for (Map<String, String> kind : List.of(damaged, markers)) {
-                for (String name : kind.keySet()) {
+            foreign.forEach(this::assertWarnedOnceOf);
+            for (Set<String> names : List.of(damaged, markers)) {
+                for (String name : names) {
                     String path = LAYOUT.name(name);
-                    assertThat(warnings.stream().filter(line -> line.contains(path)))
-                            .as(name)
-                            .hasSize(1);
+                    assertWarnedOnceOf(path);
                     assertThatThrownBy(() -> keeper.inspector().inspect(name))
                             .isInstanceOf(StoreUnavailableException.class)
                             .hasMessageContaining(path);

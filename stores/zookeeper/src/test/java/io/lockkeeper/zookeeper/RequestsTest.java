@@ -64,6 +64,24 @@ class RequestsTest {
     }
 
     @Test
+    void anAttemptThatDoesNotWaitReadsOnlyWhatDecidesIt() throws Exception {
+        int attempts = 20;
+        try (Lockkeeper holder = keeper();
+                Lockkeeper other = keeper()) {
+            Lease lease = lock(holder, "taken").acquire();
+            assertThat(lock(other, "taken").tryAcquire()).isEmpty(); // from now on it knows that the name is in use
+            long before = server.received();
+            for (int i = 0; i < attempts; i++) {
+                assertThat(lock(other, "taken").tryAcquire()).isEmpty();
+            }
+            assertThat(server.received() - before)
+                    .as("a sync, the claims of the name, and the holder's, for it may be overdue")
+                    .isLessThanOrEqualTo(3L * attempts);
+            assertThat(lease.release()).isTrue();
+        }
+    }
+
+    @Test
     void reentryAndValidityAskNobody() throws Exception {
         try (Lockkeeper keeper = keeper()) {
             DistributedLock lock = lock(keeper, "again");

@@ -261,7 +261,7 @@ final class ClaimRecipe {
             long closed = clientState.lockDelay.closedFor(session, entry.parent, listing);
             boolean open =
                     closed <= 0 && listing.isOpenTo(asked, listing.nodes().size());
-            return open ? Optional.empty() : Optional.of(turnCheck.busy(session, entry.parent, listing, closed));
+            return open ? Optional.empty() : Optional.of(turnCheck.busy());
         }
         return Optional.empty();
     }

@@ -72,7 +72,7 @@ final class Inspection {
                     data.label(),
                     holder.token(),
                     holder.node.permits(),
-                    Instant.ofEpochMilli(TurnCheck.since(holder.seen)),
+                    Instant.ofEpochMilli(since(holder.seen)),
                     Duration.ofNanos(Math.max(1, holder.shown))));
         }
         return Optional.of(new LockInfo(
@@ -82,6 +82,11 @@ final class Inspection {
                 holds,
                 waiters,
                 Duration.ofNanos(Math.max(0, snapshot.closedFor))));
+    }
+
+    /** Since when a hold exists: since its node does, unless it was granted later. */
+    private static long since(NameNodes.Seen seen) {
+        return seen.data().since() == 0 ? seen.stat().getCtime() : seen.data().since();
     }
 
     /**

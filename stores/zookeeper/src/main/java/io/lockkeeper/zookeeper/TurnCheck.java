@@ -41,24 +41,9 @@ final class TurnCheck {
         return clientState.refused(Answer.Why.CONFLICT, use);
     }
 
-    Answer busy(Session session, String parent, Listing listing, long closed) {
-        if (listing.nodes().isEmpty()) {
-            return clientState.refused(Answer.Why.BUSY, closed > 0 ? "closed by a lock-delay" : "awaited by others");
-        }
-        String detail = clientState
-                .nameNodes
-                .readAll(session, parent, listing.nodes().subList(0, 1))
-                .stream()
-                .findFirst()
-                .map(seen -> "held by " + seen.data().client() + " for "
-                        + Math.max(0, (session.leaderTime().now(clientState.ticker.nanos()) - since(seen)) / 1_000)
-                        + " s")
-                .orElse("awaited by others");
-        return clientState.refused(Answer.Why.BUSY, detail);
-    }
-
-    static long since(NameNodes.Seen seen) {
-        return seen.data().since() == 0 ? seen.stat().getCtime() : seen.data().since();
+    /** To a claim that would not wait. Nobody reads who is in its way, so nothing is read to find that out. */
+    Answer busy() {
+        return clientState.refused(Answer.Why.BUSY, "");
     }
 
     /**
@@ -130,10 +115,9 @@ final class TurnCheck {
             return clientState.granted(entry);
         }
         if (!terms.queue()) {
-            Answer busy = busy(session, entry.parent, listing, closed);
             claimRemoval.remove(entry, session, false);
             clientState.forget(entry);
-            return busy;
+            return busy();
         }
         List<NameNodes.Seen> holders = watch(entry, session, listing, index).orElse(null);
         if (holders == null && !entering) {

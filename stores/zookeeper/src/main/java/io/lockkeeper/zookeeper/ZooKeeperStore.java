@@ -46,9 +46,19 @@ import org.jspecify.annotations.Nullable;
  * {@link NameNodes} finds overdue holds, {@link LockDelay} closed names.
  */
 public final class ZooKeeperStore implements LockStore {
-    /** Tokens are czxids, which nobody can raise. */
-    private static final Guarantees GUARANTEES =
-            new Promises(EnumSet.complementOf(EnumSet.of(Guarantee.RAISES_TOKENS)), Duration.ofMillis(100));
+    /** All but {@link Guarantee#RAISES_TOKENS}: tokens are czxids, which nobody can raise. */
+    private static final Guarantees GUARANTEES = new Promises(
+            EnumSet.of(
+                    Guarantee.FENCED,
+                    Guarantee.FAIR,
+                    Guarantee.DURABLE,
+                    Guarantee.FAILOVER_SAFE,
+                    Guarantee.LOCK_DELAY,
+                    Guarantee.SHARED,
+                    Guarantee.PERMITS,
+                    Guarantee.LATCH,
+                    Guarantee.PUSH),
+            Duration.ofMillis(100));
 
     /** Where ZooKeeper keeps what is its own. */
     private static final String RESERVED = "/zookeeper";

@@ -17,8 +17,8 @@ import java.util.function.Function;
 
 /**
  * The state of a name at one moment, as {@code inspect.lua} found it. Holds that are over may still be in it, if
- * nothing has touched the name since. With {@code record.lua}, which describes the words of a hold, this is the only
- * reader of records.
+ * nothing has touched the name since. The line of a hold is described in {@code format.lua}, where scripts read and
+ * write it; this is the only place in Java that reads it.
  */
 final class NameSnapshot {
     private final String name;

@@ -31,6 +31,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -44,13 +45,27 @@ public final class RedisStore implements LockStore {
      */
     private static final Duration SKEW = Duration.ofMillis(50);
 
-    static final Guarantees GUARANTEES = new Promises(
-            EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE)), Duration.ofMillis(100));
+    /** Where the user may not subscribe; Redis is neither durable nor safe across failovers. */
+    private static final Set<Guarantee> GIVEN_WITHOUT_PUSH = Set.of(
+            Guarantee.FENCED,
+            Guarantee.FAIR,
+            Guarantee.LOCK_DELAY,
+            Guarantee.SHARED,
+            Guarantee.PERMITS,
+            Guarantee.LATCH,
+            Guarantee.RAISES_TOKENS);
 
-    /** Where the user may not subscribe. */
-    private static final Guarantees WITHOUT_PUSH = new Promises(
-            EnumSet.complementOf(EnumSet.of(Guarantee.DURABLE, Guarantee.FAILOVER_SAFE, Guarantee.PUSH)),
-            Duration.ofMillis(100));
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+    private static final Guarantees WITHOUT_PUSH = new Promises(GIVEN_WITHOUT_PUSH, SHORTEST_LEASE);
+
+    static final Guarantees GUARANTEES = new Promises(with(GIVEN_WITHOUT_PUSH, Guarantee.PUSH), SHORTEST_LEASE);
+
+    private static Set<Guarantee> with(Set<Guarantee> given, Guarantee more) {
+        EnumSet<Guarantee> all = EnumSet.of(more);
+        all.addAll(given);
+        return all;
+    }
 
     private final Servers servers;
     private final Keys keys;

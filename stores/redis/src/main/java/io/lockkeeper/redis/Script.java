@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The steps, each a Lua file beside this class. Before it come the clock, the shortest path of a step that leaves a
- * name free or finds it free, {@code record.lua}, the fast path of a step that has one, and, where the step needs them,
- * {@code name.lua} and {@code rules.lua}. What a script does not reach costs nothing, so the most frequent parts come
+ * The steps, each a Lua file beside this class. Before it come the clock, {@code format.lua}, which says how a record
+ * is written, the shortest path of a step that leaves a name free or finds it free, {@code record.lua}, the fast path
+ * of a step that has one, and, where the step needs them, {@code name.lua} and {@code rules.lua}. What a script does not reach costs nothing, so the most frequent parts come
  * first.
  */
 @SuppressWarnings("ImmutableEnumChecker") // nobody writes to the arrays
@@ -73,7 +73,7 @@ enum Script implements LuaScript {
     /** What comes before the step itself. */
     private static String before(String name, Parts... parts) {
         Set<Parts> has = Set.of(parts);
-        StringBuilder all = new StringBuilder(resource("clock"));
+        StringBuilder all = new StringBuilder(resource("clock")).append(resource("format"));
         if (has.contains(Parts.FREE_WAY)) {
             all.append(resource(name + "_free"));
         }

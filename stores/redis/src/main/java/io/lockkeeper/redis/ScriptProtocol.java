@@ -101,13 +101,9 @@ final class ScriptProtocol {
         return new StoreTime(incarnation, Long.parseLong(micros));
     }
 
+    /** How a name is in use, to a claim that would use it in another way. */
     private static String detail(String[] words) {
         return switch (words.length > 3 ? words[3] : "") {
-            case "held" ->
-                "held by " + NameCodec.decode(words[4]) + " for " + Long.parseLong(words[5]) / 1_000_000 + " s";
-            case "crowd" -> "held by " + words[4] + " claims";
-            case "closed" -> "closed by a lock-delay";
-            case "awaited" -> "awaited by others";
             case "semaphore" -> "a semaphore of " + words[4];
             case "lock" -> "a lock";
             default -> "";

@@ -8,14 +8,13 @@ local record = call('HGET', names, ARGV[1])
 if not record then
   return { clock }
 end
-local hold = match(record, '^2 %d+[^\n]*\n(.+)$')
-if hold then
+local _, more, hold = match(record, RECORD)
+if more and hold ~= '' then
   return { clock, '0', 0, '', hold }
 end
-local crowd = match(record, '^2 %d+ %d+ %d+ %d+ %d+ %d+ %d+ (%d+) %d+ %d+ %d+$')
+local _, _, _, _, _, _, crowd = match(more or '', MORE)
 if not crowd then
-  local number = match(record, '^%d+')
-  error(number and number ~= FORMAT and 'LKFORMAT ' .. number or 'LKDAMAGED')
+  unreadable(record)
 end
 if crowd == '0' then
   return { clock }

@@ -5,9 +5,7 @@
 -- Answer: 'G TOKEN BLOCK REMAINING CONFIRMED AT', 'Q AHEAD RETRY-AFTER AT' or 'R WHY AT …'.
 
 local id, mode, stray = ARGV[2], ARGV[3], ARGV[4]
-local claim = read_entry(
-  mode .. ' ' .. stray .. ' ' .. ARGV[11] .. ' ' .. ARGV[12] .. ' ' .. ARGV[9] .. ' ' .. ARGV[10] .. ' ' .. ARGV[13]
-)
+local claim = read_entry(write_entry(mode, stray, ARGV[11], ARGV[12], ARGV[9], ARGV[10], ARGV[13]))
 
 -- The limit of the semaphore that the name is in use as, 0 for a lock.
 local function limit_in_use(name)
@@ -20,15 +18,6 @@ local function limit_in_use(name)
   return entry and tonumber(entry.limit)
 end
 
-local function why_busy(name)
-  if name.sole then
-    return 'held ' .. match(name.sole.who, '^%S+') .. ' ' .. text(now - name.sole.since)
-  elseif name.crowd > 0 then
-    return 'crowd ' .. name.crowd
-  end
-  return name.closed > now and 'closed' or 'awaited'
-end
-
 local function enter(name)
   local limit = limit_in_use(name)
   if limit and limit ~= tonumber(claim.limit) then
@@ -38,7 +27,7 @@ local function enter(name)
     return granted(admit(name, id, claim, ARGV[6], '1'))
   end
   if ARGV[5] == '0' then
-    return refused('BUSY', why_busy(name))
+    return refused('BUSY')
   end
   enqueue(name, id, claim)
   return queued(name, name.waiting - 1, claim.patience)

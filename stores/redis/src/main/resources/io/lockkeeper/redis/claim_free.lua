@@ -1,5 +1,5 @@
 -- The quickest way of a claim: the name is free, and nothing is special about the claim, nor to be done for the bucket. Anything
--- else is left to what follows. See record.lua for what is kept, and claim.lua for the arguments.
+-- else is left to what follows. See format.lua for what is kept, and claim.lua for the arguments.
 
 local found = call('HMGET', names, '!till', '!refused', '!sweep', ARGV[1])
 if
@@ -13,8 +13,7 @@ then
     call('SET', KEYS[2], now + ARGV[9] - 1)
     call(
       'HSET', names, ARGV[1],
-      format('2 %.0f\n%.0f -1 0 1 ', last, expires) .. ARGV[10] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. clock .. ' '
-        .. ARGV[9] .. ' ' .. clock .. ' ' .. ARGV[13]
+      write_sole(last, '', expires, '1', write_rest(ARGV[10], ARGV[2], ARGV[3], clock, ARGV[9], clock, ARGV[13]))
     )
     return 'G ' .. clock .. ' ' .. ARGV[9] .. ' ' .. ARGV[6] .. ' 1 ' .. clock
   end

@@ -6,24 +6,20 @@ if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then
   if not record and (ARGV[3] ~= 'P' or tonumber(match(ARGV[13], '^%d+ %d+ (%d+)')) <= tonumber(ARGV[10])) then
     local token, block = draw(KEYS[2], ARGV[9])
     local expires = now + ARGV[6]
-    put(
-      ARGV[1],
-      record_of(
-        line(expires, '-1', '0', '1', ARGV[10], ARGV[2], ARGV[3], token, block, clock, ARGV[13]), expires + ARGV[7], 0
-      )
-    )
+    local rest = write_rest(ARGV[10], ARGV[2], ARGV[3], token, block, clock, ARGV[13])
+    put(ARGV[1], write_sole(expires + ARGV[7], '', expires, '1', rest), expires + ARGV[7])
     sweep()
     return 'G ' .. token .. ' ' .. block .. ' ' .. ARGV[6] .. ' 1 ' .. clock
   end
-  local waiting, began, place, lapses, kept = queue_behind(record or '')
-  if waiting and KEYS[7] and ARGV[5] == '1' and (waiting ~= '0' and tonumber(lapses) > now or waiting == '0' and ARGV[3] == 'X') then
-    local hold, expires, limit, holder = match(record, '\n((%d+) %S+ %d %d (%d+) (%S+) .*)$')
+  local last, more, hold, expires, _, _, _, _, limit, holder = match(record or '', SOLE)
+  if last and KEYS[7] and ARGV[5] == '1' then
+    local waiting, began, place, lapses, kept = queue_behind(more)
     expires = tonumber(expires)
     if
       limit == ARGV[10] and holder ~= ARGV[2] and expires > now
+      and waiting and (waiting ~= '0' and tonumber(lapses) > now or waiting == '0' and ARGV[3] == 'X')
       and call(
-          'HSETNX', KEYS[7], ARGV[2],
-          ARGV[3] .. ' 0 ' .. ARGV[11] .. ' ' .. ARGV[12] .. ' ' .. ARGV[9] .. ' ' .. limit .. ' ' .. ARGV[13]
+          'HSETNX', KEYS[7], ARGV[2], write_entry(ARGV[3], '0', ARGV[11], ARGV[12], ARGV[9], limit, ARGV[13])
         ) == 1
     then
       local lapse = now + ARGV[12]
@@ -41,7 +37,8 @@ if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then
         call('PEXPIREAT', KEYS[5], millis(kept))
         call('PEXPIREAT', KEYS[7], millis(kept))
       end
-      put(ARGV[1], record_of(hold, tonumber(match(record, '^2 (%d+)')), waiting + 1, began, place, lapses, kept))
+      last = max(tonumber(last), tonumber(kept))
+      put(ARGV[1], write_record(last, write_queue(waiting + 1, began, place, lapses, kept), hold), last)
       return 'Q ' .. waiting .. ' ' .. text(wait(ARGV[12], expires, waiting)) .. ' ' .. clock
     end
   end

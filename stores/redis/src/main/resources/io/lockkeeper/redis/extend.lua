@@ -5,23 +5,18 @@
 -- Answer: the time; then of each hold 'K REMAINING', or 'M' when it is not so simple.
 
 local function extend(code, record, id, lease)
-  local more, expires, hold, holder, delay =
-    match(record, '^2 %d+([^\n]*)\n(%d+) %-1 0 %d (%d+ (%S+) %a %d+ %d+ %d+ (%d+) .*)$')
+  local _, more, _, expires, recalled, stray, _, rest, _, holder, _, _, delay = match(record, SOLE)
   expires = tonumber(expires)
-  if not expires or expires <= now or holder ~= id then
+  if holder ~= id or recalled ~= '-1' or stray ~= '0' or expires <= now then
     return 'M'
   end
-  local kept = 0
-  if more ~= '' then
-    local lapses
-    lapses, kept = match(more, '^ 0 %d+ %d+ %d+ (%d+) (%d+) 0 ')
-    if not lapses or tonumber(lapses) <= now then
-      return 'M'
-    end
+  local waiting, _, _, lapses, kept = queue_behind(more)
+  if not waiting or waiting ~= '0' and tonumber(lapses) <= now then
+    return 'M'
   end
   expires = max(expires, now + lease)
   local last = max(expires + delay, tonumber(kept))
-  put(code, FORMAT .. ' ' .. text(last) .. more .. '\n' .. text(expires) .. ' -1 0 1 ' .. hold, last)
+  put(code, write_sole(last, more, expires, '1', rest), last)
   return 'K ' .. text(expires - now)
 end
 

@@ -1,4 +1,4 @@
--- A name as it is found, and how it is written back: the rest of what record.lua describes. A step loads the names that it
+-- A name as it is found, and how it is written back: the rest of what format.lua describes. A step loads the names that it
 -- concerns, changes them by the rules, and saves them.
 
 -- How long the record of a name matters because of a hold.
@@ -8,40 +8,38 @@ local function matters(held)
 end
 
 local function read_hold(found)
-  local expires, recalled, stray, confirmed, limit, id, mode, token, block, since, delay, deadline, permits, who =
-    match(found, '^(%d+) (%S+) (%d) (%d) (%d+) (%S+) (%a) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  local expires, recalled, stray, confirmed, limit, id, mode, token, block, since, tail, delay, deadline, permits =
+    match(found, HOLD)
   if not id then
     error('LKDAMAGED')
   end
   return {
     id = id, mode = mode, stray = stray, token = token, block = tonumber(block), since = since,
     expires = tonumber(expires), confirmed = confirmed, recalled = tonumber(recalled), delay = delay, deadline = deadline,
-    permits = permits, limit = limit, who = who, line = found,
+    permits = permits, limit = limit, tail = tail, line = found,
   }
 end
 
-local function write_hold(held)
-  return line(
-    held.expires, text(held.recalled), held.stray, held.confirmed, held.limit, held.id, held.mode, held.token, held.block,
-    held.since, held.delay .. ' ' .. held.deadline .. ' ' .. held.permits .. ' ' .. held.who
-  )
+local function hold_text(held)
+  return text(held.expires) .. ' ' .. text(held.recalled) .. ' ' .. held.stray .. ' ' .. held.confirmed .. ' '
+    .. write_rest(held.limit, held.id, held.mode, held.token, held.block, held.since, held.tail)
 end
 
 local function read_entry(found)
-  local mode, stray, first, patience, block, limit, delay, deadline, permits, who =
-    match(found, '^(%a) (%d) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+  local mode, stray, first, patience, block, limit, tail, delay, deadline, permits = match(found, ENTRY)
   if not mode then
     error('LKDAMAGED')
   end
   return {
     mode = mode, stray = stray, first = tonumber(first), patience = tonumber(patience), block = tonumber(block),
-    delay = delay, deadline = deadline, permits = permits, limit = limit, who = who,
+    delay = delay, deadline = deadline, permits = permits, limit = limit, tail = tail,
   }
 end
 
-local function write_entry(entry)
-  return entry.mode .. ' ' .. entry.stray .. ' ' .. text(entry.first) .. ' ' .. text(entry.patience) .. ' ' .. entry.block
-    .. ' ' .. entry.limit .. ' ' .. entry.delay .. ' ' .. entry.deadline .. ' ' .. entry.permits .. ' ' .. entry.who
+local function entry_text(entry)
+  return write_entry(
+    entry.mode, entry.stray, text(entry.first), text(entry.patience), entry.block, entry.limit, entry.tail
+  )
 end
 
 -- The name with this code and record, whose own keys begin with the kth.
@@ -52,17 +50,16 @@ local function load(code, record, k)
     known = record, changed = false,
   }
   if record then
-    local written, more, hold = match(record, '^(%d+) %d+([^\n]*)\n?(.*)$')
-    if written ~= FORMAT then
-      local number = match(record, '^%d+')
-      error(number and number ~= FORMAT and 'LKFORMAT ' .. number or 'LKDAMAGED')
+    local last, more, hold = match(record, RECORD)
+    if not last then
+      unreadable(record)
     end
     if hold ~= '' then
       name.sole = read_hold(hold)
     end
     if more ~= '' then
       local closed, waiting, began, place, lapses, kept, crowd, taken, limit, gone =
-        match(more, '^ (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+        match(more, MORE)
       if not gone then
         error('LKDAMAGED')
       end
@@ -94,16 +91,12 @@ local function save(name)
   if sole then
     last = max(last, matters(sole))
   end
-  local record = FORMAT .. ' ' .. text(last)
-  if more then
-    record = record .. ' ' .. text(closed) .. ' ' .. name.waiting .. ' ' .. text(name.began) .. ' ' .. text(name.place) .. ' '
-      .. text(name.lapses) .. ' ' .. text(name.kept) .. ' ' .. name.crowd .. ' ' .. text(name.taken) .. ' '
-      .. text(name.limit) .. ' ' .. text(name.gone)
-  end
-  if sole then
-    record = record .. '\n' .. (sole.line or write_hold(sole))
-  end
-  put(name.code, record, last)
+  local rest = more
+    and write_more(
+      text(closed), name.waiting, text(name.began), text(name.place), text(name.lapses), text(name.kept), name.crowd,
+      text(name.taken), text(name.limit), text(name.gone)
+    )
+  put(name.code, write_record(last, rest or '', sole and (sole.line or hold_text(sole)) or ''), last)
   if not name.known then
     sweep()
   end
@@ -117,7 +110,7 @@ end
 
 -- A hold of the crowd, written.
 local function write_in_crowd(name, held)
-  call('HSET', name.entries, held.id, write_hold(held))
+  call('HSET', name.entries, held.id, hold_text(held))
   call('ZADD', name.ends, held.expires, held.id)
   local last = matters(held)
   if last > name.gone then
@@ -138,7 +131,7 @@ local function drop_lines(name)
     local page = call('HSCAN', name.entries, cursor, 'COUNT', 200)
     cursor = page[1]
     for i = 1, #page[2], 2 do
-      if match(page[2][i + 1], '^%d') then
+      if match(page[2][i + 1], IS_HOLD) then
         call('HDEL', name.entries, page[2][i])
       end
     end
@@ -266,7 +259,7 @@ local function look(name, id)
   local found = (name.crowd > 0 or name.waiting > 0) and call('HGET', name.entries, id)
   if not found then
     return nil
-  elseif match(found, '^%d') then
+  elseif match(found, IS_HOLD) then
     local held = name.crowd > 0 and call('ZSCORE', name.ends, id) and read_hold(found)
     return held and held.expires > now and held or nil
   end
@@ -299,7 +292,7 @@ local function enqueue(name, id, entry)
     name.place = max(now, name.place + 1)
   end
   name.waiting, name.changed = name.waiting + 1, true
-  call('HSET', name.entries, id, write_entry(entry))
+  call('HSET', name.entries, id, entry_text(entry))
   call('ZADD', name.places, name.place, id)
   set_limit(name, id, now + entry.patience, entry.stray, entry.deadline)
 end

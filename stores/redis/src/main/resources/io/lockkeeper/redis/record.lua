@@ -1,31 +1,5 @@
--- The record of a name: how it is kept, and the place that reads and writes it, with name.lua, and with NameSnapshot.java, which reads it
--- for people. Only claim_free.lua and release_free.lua come before it, and know the shortest form: what they do is done most, and
--- to define functions costs as much as the rest of it.
--- All that is kept of the names of a bucket, and the keys that each script is given first:
---   KEYS[1]  names    hash: the name's code to its record. This is the index of the names in use, too. Its fields that
---                     begin with '!' are no names: '!till', when the hash expires; '!refused', until when some id is refused;
---                     '!sweep', when to look next for what vanished clients have left; '!cursor', how far that has come;
---                     '!broken ID', of a hold that was broken at once: 'FORMAT LAST', when its lease would have ended
---   KEYS[2]  floor    string, never expires: the largest token given so far
---   KEYS[3]  refused  sorted set: ids that must not be carried out any more, by the deadline until which that matters
--- A record is two lines of words, for a name that one claim holds and nobody waits for:
---   'FORMAT LAST'
---   'EXPIRES RECALLED STRAY CONFIRMED LIMIT ID MODE TOKEN BLOCK SINCE DELAY DEADLINE PERMITS CLIENT LABEL', the holder
--- LAST: when the record means nothing any more. RECALLED: the lock-delay after a hold that is being broken, otherwise -1.
--- Anything more is in the first line and in keys that exist only then. The first line is
---   'FORMAT LAST CLOSED WAITING BEGAN PLACE LAPSES KEPT CROWD TAKEN LIMIT GONE'
--- CLOSED: until when the name is closed. WAITING: how many claims are queued. BEGAN, PLACE: the first and the last place given.
--- LAPSES: no queued claim lapses before that. KEPT: when the keys of the queue expire. CROWD: how many hold the name, if it was
--- ever more than one since it was free: they are in their own keys then, and there is no second line. TAKEN: how many permits
--- they have. LIMIT: of the semaphore, 0 for a lock. GONE: when the keys of the crowd expire.
--- The keys of a name:
---   places    sorted set: id of the queued claim by its place; the smallest is the next
---   limits    sorted set: id of the queued claim by the time at which it lapses unless it is refreshed
---   ends      sorted set: id of a hold of the crowd by the time at which it expires
---   entries   hash: of a queued claim, id to 'MODE STRAY FIRST PATIENCE BLOCK LIMIT TAIL', where TAIL are the words of the line of a
---             hold from DELAY on; of a hold of the crowd, id to its line
+-- What all steps but the most frequent ones do with records: see format.lua for what is kept.
 
-local FORMAT = '2'
 local SLACK = 2000000 -- keys expire later than they must by this much, so that they need not be told each time
 
 local till, refused_till, sweep_at
@@ -93,7 +67,7 @@ local function sweep()
   local page = call('HSCAN', names, call('HGET', names, '!cursor') or '0', 'COUNT', 200)
   local dead = {}
   for i = 2, #page[2], 2 do
-    local last = match(page[2][i], '^2 (%d+)')
+    local last = match(page[2][i], LAST)
     if last and last + 1000000 < now then
       dead[#dead + 1] = page[2][i - 1]
     end
@@ -109,20 +83,39 @@ local function sweep()
   end
 end
 
--- The line of a hold; TAIL are its words from DELAY on.
-local function line(expires, recalled, stray, confirmed, limit, id, mode, token, block, since, tail)
-  return text(expires) .. ' ' .. recalled .. ' ' .. stray .. ' ' .. confirmed .. ' ' .. limit .. ' ' .. id .. ' ' .. mode
-    .. ' ' .. token .. ' ' .. block .. ' ' .. since .. ' ' .. tail
+-- A record; either of the rest of its first line and the line of the only hold may be empty.
+local function write_record(last, more, hold)
+  return format(hold == '' and '2 %.0f%s%s' or '2 %.0f%s\n%s', last, more, hold)
 end
 
--- The record of a name that one claim holds: its line, what LAST is without the queue, and the queue, if there is one.
-local function record_of(hold, last, waiting, began, place, lapses, kept)
-  if waiting == 0 then
-    return '2 ' .. text(last) .. '\n' .. hold, last
+-- The rest of the first line, all as text.
+local function write_more(closed, waiting, began, place, lapses, kept, crowd, taken, limit, gone)
+  return ' ' .. closed .. ' ' .. waiting .. ' ' .. began .. ' ' .. place .. ' ' .. lapses .. ' ' .. kept .. ' ' .. crowd .. ' '
+    .. taken .. ' ' .. limit .. ' ' .. gone
+end
+
+-- The rest of the first line of a record that has nothing but a queue, if that is not empty; all as text but WAITING.
+local function write_queue(waiting, began, place, lapses, kept)
+  return waiting > 0 and write_more('0', waiting, began, place, lapses, kept, '0', '0', '0', '0') or ''
+end
+
+-- The entry of a queued claim, all as text.
+local function write_entry(mode, stray, first, patience, block, limit, tail)
+  return mode .. ' ' .. stray .. ' ' .. first .. ' ' .. patience .. ' ' .. block .. ' ' .. limit .. ' ' .. tail
+end
+
+-- What the rest of the first line says of the queue behind a single holder, if it says nothing else; all as text.
+local function queue_behind(more)
+  if more == '' then
+    return '0', '0', '0', '0', '0'
   end
-  last = max(last, tonumber(kept))
-  return '2 ' .. text(last) .. ' 0 ' .. waiting .. ' ' .. began .. ' ' .. place .. ' ' .. lapses .. ' ' .. kept .. ' 0 0 0 0\n'
-    .. hold, last
+  return match(more, ONLY_QUEUE)
+end
+
+-- Refuses a record that cannot be read.
+local function unreadable(record)
+  local number = match(record, '^%d+')
+  error(number and number ~= FORMAT and 'LKFORMAT ' .. number or 'LKDAMAGED')
 end
 
 -- When a queued claim looks again: when the name may open, the head at once and the others one after the other, for those ahead
@@ -139,13 +132,4 @@ end
 -- Tells the client of a claim that something has happened to it: the client asks what, for anybody may have sent this.
 local function tell(id)
   publish(match(id, '^(.*)%.'), 'C ' .. id)
-end
-
--- What a record says of the queue behind a single holder, if that is so simple; all as text.
-local function queue_behind(record)
-  local waiting, began, place, lapses, kept = match(record, '^2 %d+ 0 (%d+) (%d+) (%d+) (%d+) (%d+) 0 0 0 0\n')
-  if not waiting and match(record, '^2 %d+\n') then
-    return '0', '0', '0', '0', '0'
-  end
-  return waiting, began, place, lapses, kept
 end

@@ -1,9 +1,9 @@
--- The quickest way of a release: by the only holder, and nobody waits. Anything else is left to what follows. See record.lua for
+-- The quickest way of a release: by the only holder, and nobody waits. Anything else is left to what follows. See format.lua for
 -- what is kept, and release.lua for the arguments.
 
 local found = call('HMGET', names, '!till', '!refused', '!sweep', ARGV[1])
 if found[4] and ARGV[3] == '0' then
-  local expires, holder = match(found[4], '^2 %d+\n(%d+) %-1 0 %d %d+ (%S+) ')
+  local expires, holder = match(found[4], ONLY_HOLD)
   if holder == ARGV[2] and tonumber(expires) > now then
     call('HDEL', names, ARGV[1])
     return 1

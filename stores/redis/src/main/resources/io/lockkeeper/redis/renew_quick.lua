@@ -4,9 +4,8 @@
 if ARGV[1] == '1' and #ARGV == 3 then
   local id = match(ARGV[3], '^Q 1 (%S+) 0 ')
   local record = id and fetch(ARGV[2])[4]
-  local last, expires, confirmed, holder, token, block =
-    match(record or '', '^2 (%d+)[^\n]*\n(%d+) %S+ %d (%d) %d+ (%S+) %a (%d+) (%d+) ')
-  if holder == id and id and tonumber(expires) > now then
+  local last, _, _, expires, _, _, confirmed, _, _, holder, token, block = match(record or '', SOLE)
+  if holder and holder == id and tonumber(expires) > now then
     put(ARGV[2], record, tonumber(last)) -- so that a client that waits for replicas waits for this, too
     return { clock, 'G ' .. token .. ' ' .. block .. ' ' .. text(expires - now) .. ' ' .. confirmed .. ' ' .. clock }
   end

@@ -63,7 +63,7 @@ local function admit(name, id, claim, lease, confirmed)
   local held = {
     id = id, mode = claim.mode, stray = claim.stray, token = token, block = block, since = clock, expires = now + lease,
     confirmed = confirmed, recalled = -1, delay = claim.delay, deadline = claim.deadline, permits = claim.permits,
-    limit = claim.limit, who = claim.who,
+    limit = claim.limit, tail = claim.tail,
   }
   add_hold(name, held)
   return held
@@ -166,7 +166,7 @@ local function standing(name, id, stray)
   elseif entry then
     if stray == '1' and entry.stray == '0' then
       entry.stray = '1'
-      call('HSET', name.entries, id, write_entry(entry))
+      call('HSET', name.entries, id, entry_text(entry))
       keep_queue(name, tonumber(entry.deadline))
     end
     return queued(name, ahead, entry.patience)
@@ -175,11 +175,11 @@ end
 
 -- Remembers that a hold was broken at once, as long as its client may ask why it is gone.
 local function remember_broken(held)
-  put('!broken ' .. held.id, FORMAT .. ' ' .. text(held.expires), held.expires)
+  put('!broken ' .. held.id, write_record(held.expires, '', ''), held.expires)
 end
 
 local function was_broken(id)
-  local last = match(call('HGET', names, '!broken ' .. id) or '', ' (%d+)$')
+  local last = match(call('HGET', names, '!broken ' .. id) or '', LAST)
   return last and tonumber(last) > now
 end
 

@@ -1,0 +1,65 @@
+-- The record of a name: the one place that knows how it is written, in Lua. (NameSnapshot.java reads the line of a hold, too, which
+-- is what inspect.lua and check.lua answer.) Patterns cost nothing until they are used, and functions little, so that this comes
+-- before the most frequent paths.
+--
+-- All that is kept of the names of a bucket, and the keys that each script is given first:
+--   KEYS[1]  names    hash: the name's code to its record. This is also the index of the names in use. Its fields that begin with
+--                     '!' are not names: '!till', when the hash expires; '!refused', until when some id is refused; '!sweep', when
+--                     to look next for what vanished clients have left; '!cursor', how far that has come; '!broken ID', of a hold
+--                     that was broken immediately: 'FORMAT LAST', when its lease would have ended
+--   KEYS[2]  floor    string, never expires: the largest token given so far
+--   KEYS[3]  refused  sorted set: ids that must not be carried out any more, by the deadline until which that matters
+-- A record is two lines of words, for a name that one claim holds and nobody waits for:
+--   'FORMAT LAST'
+--   'EXPIRES RECALLED STRAY CONFIRMED LIMIT ID MODE TOKEN BLOCK SINCE DELAY DEADLINE PERMITS CLIENT LABEL', the holder
+-- LAST: when the record means nothing any more. RECALLED: the lock-delay after a hold that is being broken, otherwise -1.
+-- Anything more is in the first line and in keys that exist only then. The first line is
+--   'FORMAT LAST CLOSED WAITING BEGAN PLACE LAPSES KEPT CROWD TAKEN LIMIT GONE'
+-- CLOSED: until when the name is closed. WAITING: how many claims are queued. BEGAN, PLACE: the first and the last place given.
+-- LAPSES: no queued claim lapses before that. KEPT: when the keys of the queue expire. CROWD: how many hold the name, if it was
+-- ever more than one since it was free: they are in their own keys then, and there is no second line. TAKEN: how many permits
+-- they have. LIMIT: of the semaphore, 0 for a lock. GONE: when the keys of the crowd expire.
+-- The keys of a name:
+--   places    sorted set: id of the queued claim by its place; the smallest is the next
+--   limits    sorted set: id of the queued claim by the time at which it lapses unless it is refreshed
+--   ends      sorted set: id of a hold of the crowd by the time at which it expires
+--   entries   hash: of a queued claim, id to 'MODE STRAY FIRST PATIENCE BLOCK LIMIT TAIL', where TAIL are the words of the line of a
+--             hold from DELAY on; of a hold of the crowd, id to its line
+
+local FORMAT = '2'
+
+-- Of a record: LAST; the rest of the first line, with a blank before it; the line of the only hold.
+local RECORD = '^2 (%d+)([^\n]*)\n?(.*)$'
+local LAST = '^2 (%d+)'
+
+-- Of the rest of the first line: all its words; or WAITING, BEGAN, PLACE, LAPSES and KEPT, if there is nothing but a queue.
+local MORE = '^ (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$'
+local ONLY_QUEUE = '^ 0 (%d+) (%d+) (%d+) (%d+) (%d+) 0 0 0 0$'
+
+-- Of the line of a hold: EXPIRES, RECALLED, STRAY, CONFIRMED, LIMIT, ID, MODE, TOKEN, BLOCK, SINCE; TAIL, which is all from DELAY on;
+-- DELAY, DEADLINE, PERMITS.
+local HOLD = '^(%d+) (%S+) (%d) (%d) (%d+) (%S+) (%a) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
+
+-- Of the record of a name that one claim holds, what the quick ways need: LAST; the rest of the first line; the line of the hold;
+-- EXPIRES, RECALLED, STRAY, CONFIRMED; all from LIMIT on; LIMIT, ID, TOKEN, BLOCK, DELAY.
+local SOLE = '^2 (%d+)([^\n]*)\n((%d+) (%S+) (%d) (%d) ((%d+) (%S+) %a (%d+) (%d+) %d+ (%d+) .*))$'
+
+-- Of the record of a hold that is not being broken, whose claim did not stray, and for which nobody waits: EXPIRES, ID.
+local ONLY_HOLD = '^2 %d+\n(%d+) %-1 0 %d %d+ (%S+) '
+
+-- Of the entry of a queued claim: MODE, STRAY, FIRST, PATIENCE, BLOCK, LIMIT; TAIL; DELAY, DEADLINE, PERMITS.
+local ENTRY = '^(%a) (%d) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
+
+-- What a hold's line among the entries begins with, and the entry of a queued claim does not.
+local IS_HOLD = '^%d'
+
+-- The record of a name that one claim holds, which is not being broken and did not stray: MORE is the rest of the first line, REST all
+-- from LIMIT on.
+local function write_sole(last, more, expires, confirmed, rest)
+  return format('2 %.0f%s\n%.0f -1 0 %s %s', last, more, expires, confirmed, rest)
+end
+
+-- All from LIMIT on of the line of a hold, which remains the same as long as the hold keeps its token.
+local function write_rest(limit, id, mode, token, block, since, tail)
+  return limit .. ' ' .. id .. ' ' .. mode .. ' ' .. token .. ' ' .. block .. ' ' .. since .. ' ' .. tail
+end

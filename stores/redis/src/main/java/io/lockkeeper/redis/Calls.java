@@ -2,6 +2,7 @@
 package io.lockkeeper.redis;
 
 import io.lockkeeper.redis.server.Call;
+import io.lockkeeper.spi.NameCodec;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

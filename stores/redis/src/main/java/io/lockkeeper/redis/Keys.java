@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.redis;
 
+import io.lockkeeper.spi.NameCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
  * Where things are: {@code PREFIX:{BUCKET}:KIND:NAME}. The bucket is a hash tag, so that all keys of a name, and all
- * names of a bucket, are in one slot of a Cluster; braces in a name have no meaning, because they are encoded. The 256
+ * names of a bucket, are in one slot of a Cluster; braces in a name have no meaning, because names are percent-encoded by {@link NameCodec}. The 256
  * buckets are frozen forever.
  */
 final class Keys {

@@ -7,6 +7,7 @@ import io.lockkeeper.redis.server.JedisVersion;
 import io.lockkeeper.redis.server.Node;
 import io.lockkeeper.redis.server.Servers;
 import io.lockkeeper.spi.ClaimId;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Signals;
 import io.lockkeeper.spi.Subscription;
 import java.util.HashSet;
@@ -349,7 +350,7 @@ final class Listener implements AutoCloseable {
         }
     }
 
-    /** A message is a hint: anybody who may publish could have sent it. */
+    /** A message is a hint: any client that may publish could have sent it. */
     private static void deliver(Signals signals, String message) {
         if (message.startsWith("C ")) {
             signals.changed(ClaimId.parse(message.substring(2)));

@@ -9,6 +9,7 @@ import io.lockkeeper.redis.server.Node;
 import io.lockkeeper.redis.server.Replicas;
 import io.lockkeeper.redis.server.Reply;
 import io.lockkeeper.redis.server.Servers;
+import io.lockkeeper.spi.NameCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,12 +21,12 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * Looks at names in use. The hash in which a bucket keeps its records is the index of its names, so a listing asks each
- * of the 256 buckets and no other key of the server, then looks at the names that were found. The index has no order,
+ * Inspects names in use. The hash in which a bucket keeps its records is the index of its names, so a listing asks each
+ * of the 256 buckets and no other key of the server, then inspects the names that were found. The index has no order,
  * so the servers go through all of it; but they send, and a listing keeps and looks at, hardly more names than are
  * listed: a few buckets are asked first, and the others only for what comes before the last name that is still wanted.
  *
- * <p>What is damaged, or was put there by others, is skipped, and named in the log once; everything else is listed.
+ * <p>What is damaged, or was put there by others, is skipped, and named in the log once; all other names are listed.
  */
 final class NameScan {
     private static final System.Logger LOG = System.getLogger("io.lockkeeper.redis");
@@ -42,7 +43,7 @@ final class NameScan {
     private final Keys keys;
     private final Set<String> complaints = ConcurrentHashMap.newKeySet();
 
-    /** Where the listing of a bucket goes on. */
+    /** Where the listing of a bucket continues. */
     private record Page(int bucket, String cursor) {}
 
     NameScan(Servers servers, Keys keys) {

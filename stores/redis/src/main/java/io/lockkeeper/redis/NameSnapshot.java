@@ -55,8 +55,8 @@ final class NameSnapshot {
                     Long.parseLong(words[10]),
                     Integer.parseInt(words[12]),
                     Integer.parseInt(words[4]),
-                    NameCodec.decode(words[13]),
-                    NameCodec.decode(words[14]));
+                    ScriptProtocol.text(words[13]),
+                    ScriptProtocol.text(words[14]));
         }
 
         boolean covers(long candidate) {

@@ -5,6 +5,7 @@ import io.lockkeeper.Fence;
 import io.lockkeeper.Lease;
 import io.lockkeeper.Sequencer;
 import io.lockkeeper.StaleTokenException;
+import io.lockkeeper.spi.NameCodec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -28,7 +29,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
  * <p>The locks may be kept anywhere: in this Redis, in another one, in a quorum, in a database. The mark of a name is one small
  * key that never expires; it belongs to the data, and must be lost only with them.
  *
- * <p><b>In a Cluster</b> the mark must be in the slot of the keys that are written. Unless told otherwise it has the lock's name as its
+ * <p><b>In a Cluster</b> the mark must be in the slot of the keys that are written. By default it has the lock's name as its
  * hash tag, {@code lockkeeper-fence:{NAME}}, so keys with the same tag can be written; bytes of the name other than ASCII
  * letters, digits and {@code - . _ ~ : / @ + =} are percent-encoded in it.
  *
@@ -55,7 +56,7 @@ public final class RedisFence implements Fence {
     /**
      * A fence in the Redis of this client.
      *
-     * @param marks the key of the mark of a lock's name; another one for each name, and always the same. All clients
+     * @param marks the key of the mark of a lock's name; a different one for each name, and always the same. All clients
      *     that guard the same data must agree on it
      */
     public static RedisFence of(UnifiedJedis client, UnaryOperator<String> marks) {

@@ -6,6 +6,7 @@ import io.lockkeeper.redis.server.Call;
 import io.lockkeeper.redis.server.Reply;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.StoreTime;

@@ -20,6 +20,7 @@ import io.lockkeeper.spi.Grant;
 import io.lockkeeper.spi.LatchState;
 import io.lockkeeper.spi.LatchStep;
 import io.lockkeeper.spi.LockStore;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Promises;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
@@ -35,7 +36,7 @@ import java.util.Set;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Locks in Redis. A step is one script, which the server runs as one: the rules are in the Lua files beside this class,
+ * Locks in Redis. A step is one script, which the server runs as one: the rules are in the Lua files of this package,
  * this class decides which server is asked, and how.
  */
 public final class RedisStore implements LockStore {
@@ -275,7 +276,7 @@ public final class RedisStore implements LockStore {
         return answer instanceof Long one && one == 1;
     }
 
-    // ---- Looking ----
+    // ---- Inspection ----
 
     @Override
     public Optional<LockInfo> inspect(String name) {

@@ -26,7 +26,7 @@ final class RedisUrl {
     private static final int REDIS_PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
 
-    /** More at a time would only queue in the server, which executes one command after the other. */
+    /** More at a time would only queue in the server, which executes one command after another. */
     private static final int POOL_SIZE = 32;
 
     private static final int LARGEST_POOL = 1_000;

@@ -9,8 +9,8 @@ import java.util.Set;
 /**
  * Quorums of {@code redlock:} URLs, and of {@code redlocks:} ones with TLS: each host is an independent Redis.
  *
- * <p>A login before the first host applies to all hosts that have no login of their own. The members are connected to
- * when they are first needed, each by itself, so that a quorum starts even while some of them are down.
+ * <p>A login before the first host applies to all hosts without a login. The members are connected to
+ * when they are first needed, independently, so that a quorum starts even while some of them are down.
  */
 public final class RedlockProvider implements StoreProvider {
     /** For {@link java.util.ServiceLoader}. */

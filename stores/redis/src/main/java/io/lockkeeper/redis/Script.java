@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The steps, each a Lua file beside this class. Before it come the clock, {@code format.lua}, which says how a record
+ * The steps, each a Lua file in the package of this class. Before it come the clock, {@code format.lua}, which says how a record
  * is written, the shortest path of a step that leaves a name free or finds it free, {@code record.lua}, the fast path
  * of a step that has one, and, where the step needs them, {@code name.lua} and {@code rules.lua}. What a script does not reach costs nothing, so the most frequent parts come
  * first.
@@ -149,11 +149,11 @@ enum Script implements LuaScript {
         return sha1;
     }
 
-    /** A Lua file beside this class. */
+    /** A Lua file in the package of this class. */
     static String resource(String name) {
         try (InputStream in = Script.class.getResourceAsStream(name + ".lua")) {
             if (in == null) {
-                throw new IllegalStateException("no " + name + ".lua beside " + Script.class);
+                throw new IllegalStateException("no " + name + ".lua in the package of " + Script.class);
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

@@ -4,6 +4,7 @@ package io.lockkeeper.redis;
 import io.lockkeeper.Mode;
 import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.StoreTime;
 import io.lockkeeper.spi.Terms;
 import java.time.Duration;
@@ -13,6 +14,9 @@ import java.time.temporal.ChronoUnit;
 final class ScriptProtocol {
     /** Longer than any meaningful duration, and far below 2^53. */
     private static final long MOST_MICROS = 4_000_000_000_000_000L;
+
+    /** An empty label in a record, where a word must not be empty. */
+    private static final String EMPTY = "%";
 
     private ScriptProtocol() {}
 
@@ -66,8 +70,7 @@ final class ScriptProtocol {
             Integer.toString(terms.limit()),
             Long.toString(micros(terms.firstLease())),
             Long.toString(micros(terms.patience())),
-            delay + " " + deadline + " " + terms.permits() + " " + NameCodec.word(terms.client()) + " "
-                    + NameCodec.word(terms.label())
+            delay + " " + deadline + " " + terms.permits() + " " + word(terms.client()) + " " + word(terms.label())
         };
     }
 
@@ -99,6 +102,20 @@ final class ScriptProtocol {
 
     static StoreTime time(String micros, long incarnation) {
         return new StoreTime(incarnation, Long.parseLong(micros));
+    }
+
+    /** A text as one word of plain ASCII; no other text than the empty one is encoded as {@link #EMPTY}. */
+    private static String word(String text) {
+        return text.isEmpty() ? EMPTY : NameCodec.encode(text);
+    }
+
+    /**
+     * The text of a word.
+     *
+     * @throws IllegalArgumentException if it is not the word of any text
+     */
+    static String text(String word) {
+        return word.equals(EMPTY) ? "" : NameCodec.decode(word);
     }
 
     /** How a name is in use, to a claim that would use it in another way. */

@@ -3,6 +3,7 @@ package io.lockkeeper.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.testservers.LocalServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -61,7 +62,7 @@ final class Admin {
         this.address = new HostAndPort(server.host(), server.port());
     }
 
-    /** Has a command carried out, on a connection of its own. */
+    /** Executes a command on a new connection. */
     Object ask(String command, String... words) {
         DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
                 .resp2()

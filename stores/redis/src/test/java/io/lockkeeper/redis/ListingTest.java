@@ -7,6 +7,7 @@ import io.lockkeeper.Lease;
 import io.lockkeeper.LockInfo;
 import io.lockkeeper.LockOptions;
 import io.lockkeeper.Lockkeeper;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.tck.Tier;
 import io.lockkeeper.testservers.RedisServer;
 import java.time.Duration;
@@ -48,7 +49,7 @@ class ListingTest {
     }
 
     @Test
-    void aListingCostsTheSameHoweverManyKeysOthersHave() throws Exception { // H84
+    void aListingCostsTheSameHoweverManyOtherKeysThereAre() throws Exception { // H84
         try (Lockkeeper keeper = keeper();
                 Lease a = keeper.lock("job/a").acquire();
                 Lease b = keeper.lock("job/b").acquire();
@@ -63,7 +64,7 @@ class ListingTest {
                     "0",
                     Integer.toString(foreign));
             assertThat(listingCosts(keeper)).isEqualTo(before);
-            System.out.println("a listing beside " + foreign + " keys: " + before);
+            System.out.println("a listing among " + foreign + " keys: " + before);
             assertThat(before).doesNotContainKeys("scan", "keys");
             assertThat(before.get("evalsha")).isLessThanOrEqualTo(Keys.BUCKETS + 2L);
             assertThat(List.of(a, b, c)).allMatch(Lease::isValid);
@@ -186,10 +187,10 @@ class ListingTest {
             System.out.println("scripts of an idle watch in 8 s: " + scripts);
             assertThat(scripts / Keys.BUCKETS).as("looks; 31 at four a second").isBetween(1L, 20L);
             try (Lease lease = other.lock("seen").acquire()) {
-                Admin.await("it is told", () -> told.contains("seen"));
+                Admin.await("it is reported", () -> told.contains("seen"));
                 assertThat(lease.isValid()).isTrue();
             }
-            Admin.await("its end is told", () -> told.size() >= 2);
+            Admin.await("its end is reported", () -> told.size() >= 2);
             assertThat(watch).isNotNull();
         }
     }

@@ -11,6 +11,7 @@ import io.lockkeeper.spi.Answer;
 import io.lockkeeper.spi.Claim;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Grant;
+import io.lockkeeper.spi.NameCodec;
 import io.lockkeeper.spi.Renewal;
 import io.lockkeeper.spi.Renewals;
 import io.lockkeeper.spi.Terms;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Several hold a name, and part of what says so is gone: they hold nothing any more, and others never hold it beside them. */
+/** Several hold a name, and part of what records that is gone: they hold nothing any more, and others never hold it together with them. */
 class LostCrowdTest { // H115
     private static final int LIMIT = 3;
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -144,7 +145,7 @@ class LostCrowdTest { // H115
 
     @ParameterizedTest
     @EnumSource
-    void readersAreNotRevivedBesideAWriter(Loss loss) {
+    void readersAreNotRevivedWhileAWriterHolds(Loss loss) {
         String name = "readers " + loss;
         List<Grant> readers = List.of(hold(name, Mode.SHARED, MINUTE), hold(name, Mode.SHARED, MINUTE));
         Claim early = queue(name, Mode.EXCLUSIVE);
@@ -174,7 +175,7 @@ class LostCrowdTest { // H115
 
     @ParameterizedTest
     @EnumSource
-    void readersAreNotRevivedBesideLaterReaders(Loss loss) {
+    void readersAreNotRevivedAmongLaterReaders(Loss loss) {
         String name = "later readers " + loss;
         List<Grant> readers = List.of(hold(name, Mode.SHARED, MINUTE), hold(name, Mode.SHARED, MINUTE));
         loss.happen(name);
@@ -184,7 +185,7 @@ class LostCrowdTest { // H115
         later.forEach(LostCrowdTest::goesOn);
         assertThat(store.release(later.get(0))).isTrue();
         readers.forEach(LostCrowdTest::isOver);
-        assertThat(refresh(writer)).as("beside a reader").isInstanceOf(Answer.Queued.class);
+        assertThat(refresh(writer)).as("while a reader holds it").isInstanceOf(Answer.Queued.class);
         goesOn(later.get(1));
         assertThat(store.release(later.get(1))).isTrue();
         assertThat(store.release(granted(writer))).isTrue();
@@ -250,7 +251,7 @@ class LostCrowdTest { // H115
     }
 
     @Test
-    void aLateRenewalAndItsReleaseLetNoWriterInBesideReaders() throws Exception {
+    void aLateRenewalAndItsReleaseAdmitNoWriterWhileReadersHold() throws Exception {
         String name = "uncounted";
         Grant late = hold(name, Mode.SHARED, SHORT);
         hold(name, Mode.SHARED, SHORT);
@@ -263,7 +264,7 @@ class LostCrowdTest { // H115
         Claim writer = queue(name, Mode.EXCLUSIVE);
         store.release(late);
         assertThat(store.release(readers.get(0))).isTrue();
-        assertThat(refresh(writer)).as("beside a reader").isInstanceOf(Answer.Queued.class);
+        assertThat(refresh(writer)).as("while a reader holds it").isInstanceOf(Answer.Queued.class);
         goesOn(readers.get(1));
         assertThat(store.release(readers.get(1))).isTrue();
         assertThat(store.release(granted(writer))).isTrue();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.lockkeeper.zookeeper;
 
-import java.io.ByteArrayOutputStream;
+import io.lockkeeper.spi.NameCodec;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
@@ -12,12 +11,12 @@ import java.util.zip.CRC32;
  * nodes of sessions.
  *
  * <p>Of a name everything but ASCII letters, digits, {@code -} and {@code _} is written as {@code %XX} per byte, so
- * that no name has a slash, is {@code .} or {@code ..}, or means anything to ZooKeeper. Buckets keep listings small: an
+ * that no name has a slash, is {@code .} or {@code ..}, or means anything to ZooKeeper; see {@link NameCodec}. Buckets keep listings small: an
  * answer of more than 1 MB would cost the connection.
  */
 record Layout(String root) {
-    private static final String PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-    private static final Pattern ENCODED = Pattern.compile("([A-Za-z0-9_-]|%[0-9A-F]{2})+");
+    /** What stands for itself besides letters and digits. Frozen forever. */
+    private static final String PLAIN = "-_";
 
     String names() {
         return root + "/n";
@@ -36,11 +35,11 @@ record Layout(String root) {
     }
 
     String name(String name) {
-        return names() + "/" + bucket(name) + "/" + encode(name);
+        return names() + "/" + bucket(name) + "/" + NameCodec.encode(name, PLAIN);
     }
 
     String latch(String name) {
-        return latches() + "/" + bucket(name) + "/" + encode(name);
+        return latches() + "/" + bucket(name) + "/" + NameCodec.encode(name, PLAIN);
     }
 
     /** The node whose version every claim of a session checks. */
@@ -57,42 +56,10 @@ record Layout(String root) {
         return path.substring(0, path.lastIndexOf('/'));
     }
 
-    static String encode(String name) {
-        StringBuilder s = new StringBuilder(name.length() + 16);
-        for (byte b : name.getBytes(StandardCharsets.UTF_8)) {
-            if (b > 0 && PLAIN.indexOf(b) >= 0) {
-                s.append((char) b);
-            } else {
-                s.append('%')
-                        .append(Character.toUpperCase(Character.forDigit(b >> 4 & 15, 16)))
-                        .append(Character.toUpperCase(Character.forDigit(b & 15, 16)));
-            }
-        }
-        return s.toString();
-    }
-
     /** The name of which this is the node; empty when it is not one of ours. */
     Optional<String> nameOf(String path) {
-        String encoded = path.substring(path.lastIndexOf('/') + 1);
-        if (!ENCODED.matcher(encoded).matches()) {
-            return Optional.empty();
-        }
-        String name = decode(encoded);
-        return name(name).equals(path) ? Optional.of(name) : Optional.empty();
-    }
-
-    private static String decode(String encoded) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(encoded.length());
-        for (int i = 0; i < encoded.length(); i++) {
-            char c = encoded.charAt(i);
-            if (c == '%') {
-                bytes.write(Integer.parseInt(encoded, i + 1, i + 3, 16));
-                i += 2;
-            } else {
-                bytes.write(c);
-            }
-        }
-        return bytes.toString(StandardCharsets.UTF_8);
+        String code = path.substring(path.lastIndexOf('/') + 1);
+        return NameCodec.read(code, PLAIN).filter(name -> name(name).equals(path));
     }
 
     private static String bucket(String name) {

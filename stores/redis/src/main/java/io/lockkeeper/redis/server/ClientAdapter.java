@@ -13,7 +13,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.Pool;
 
 /**
- * The servers of the user's own client. Its classes differ from one Jedis to the next (before 7.2 there is no
+ * The servers of a client that the application made. Its classes differ from one Jedis to the next (before 7.2 there is no
  * {@code RedisClient}, since 8.0 there is no {@code JedisPooled}), so they are known by name, and asked for their pools
  * by methods that are looked up: a missing class does no harm.
  */

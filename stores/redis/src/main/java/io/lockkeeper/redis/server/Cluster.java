@@ -87,11 +87,11 @@ final class Cluster extends Servers {
             draw();
         } catch (JedisException e) {
             close();
-            throw nobodyKnows("no server of the Redis Cluster tells who serves what", e);
+            throw nobodyKnows("no server of the Redis Cluster says which one serves which slot", e);
         }
     }
 
-    /** The Cluster of the user's client, whose connections are used. */
+    /** The Cluster of a client that the application made, whose connections are used. */
     static Cluster of(Supplier<Map<String, ConnectionPool>> pools, Runnable lookAgain, long limitMillis) {
         List<HostAndPort> known =
                 pools.get().keySet().stream().map(HostAndPort::from).toList();
@@ -187,8 +187,8 @@ final class Cluster extends Servers {
     public void failed(Node node) {
         failedLast = node;
         if (isOutdated()) {
-            lookup.start(); // not waited for: whether a step fails does not depend on it, only where its repetition
-            // goes
+            // Not waited for: whether a step fails does not depend on it, only where its repetition goes.
+            lookup.start();
         }
     }
 

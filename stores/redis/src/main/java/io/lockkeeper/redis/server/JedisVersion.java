@@ -38,7 +38,7 @@ public final class JedisVersion {
 
     /**
      * Rejects a Jedis outside the tested range. A jar that does not state its version, such as one that has been repackaged, is
-     * given the benefit of the doubt.
+     * accepted.
      *
      * @throws StoreUnavailableException which repeating does not help
      */

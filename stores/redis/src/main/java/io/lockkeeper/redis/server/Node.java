@@ -37,7 +37,7 @@ public abstract class Node implements AutoCloseable {
     /** A connection to keep; the caller closes it. */
     public abstract Connection keep();
 
-    /** Connections opened until now must not be trusted any more. */
+    /** Connections opened until now can no longer be trusted. */
     abstract void distrust();
 
     /** A name for this server. */

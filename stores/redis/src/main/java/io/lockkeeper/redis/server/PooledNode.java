@@ -14,7 +14,7 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.Pool;
 
 /**
- * A server to which the user's client has a pool of connections. A step waits for one of them no longer than a step may
+ * A server to which a client that the application made has a pool of connections. A step waits for one of them no longer than a step may
  * take, regardless of the pool's settings. Renewals have a separate connection, made by the pool's own factory, so that
  * an application that exhausts its pool loses no locks.
  */
@@ -139,7 +139,7 @@ final class PooledNode extends Node {
         }
     }
 
-    /** The pool is the user's, and stays open. */
+    /** The pool belongs to the application, and stays open. */
     @Override
     public void close() {
         closed = true;

@@ -88,7 +88,7 @@ public abstract class Servers implements AutoCloseable {
     /** What fails together with a slot. No I/O. */
     public abstract Object lane(int slot, Object store);
 
-    /** A slot of the server behind a lane. */
+    /** A slot of the server of a lane. */
     int slotOf(Object lane) {
         return 0;
     }
@@ -231,7 +231,7 @@ public abstract class Servers implements AutoCloseable {
         }
     }
 
-    /** The time of the server behind a lane, in µs. */
+    /** The time of the server of a lane, in µs. */
     public final long time(Object lane) {
         int slot = slotOf(lane);
         List<?> time =

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import redis.clients.jedis.HostAndPort;
 
-/** One server, or what the user's client takes for one. */
+/** One server, or what the application's client takes for one. */
 final class Standalone extends Servers {
     private final Node node;
     private final boolean canFailOver;

@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the engine itself costs: locks in {@code memory:}, where a step takes no trip, beside a plain
+ * What the engine itself costs: locks in {@code memory:}, where a step takes no round trip, compared with a plain
  * {@link ReentrantLock} in the same run. The ratio is what counts.
  */
 @SuppressWarnings({"NullAway.Init", "LockNotBeforeTry"}) // JMH calls Setup first; nothing here can throw in between

@@ -76,7 +76,7 @@ public final class Bench {
         }));
         for (Score score : scores) {
             if (score.overlaps() > 0) {
-                wrong.add(score.contender + " let two in: " + score.store + ", " + score.workload.name());
+                wrong.add(score.contender + " had two holders at once: " + score.store + ", " + score.workload.name());
             }
             if (score.failure != null) {
                 wrong.add(score.contender + " failed: " + score.store + ", " + score.workload.name() + ": "

@@ -65,12 +65,12 @@ public interface Contender extends AutoCloseable {
         throw new UnsupportedOperationException("no shares");
     }
 
-    /** Waits for one of so many permits. */
+    /** Waits for one of that many permits. */
     default Held permit(String name, int limit) throws Exception {
         throw new UnsupportedOperationException("no permits");
     }
 
-    /** Takes so many names and keeps them alive with this lease, until they are released; returns when it has them all. */
+    /** Takes that many names and keeps them alive with this lease, until they are released; returns when it has them all. */
     default Kept keep(int names, Duration lease) throws Exception {
         throw new UnsupportedOperationException("no leases");
     }

@@ -112,7 +112,7 @@ final class Driver {
         held.release();
     }
 
-    /** As if it waited for something else than a processor, of which there are few; no work is no wait. */
+    /** As if it waited for something other than a processor, of which there are few; no work is no wait. */
     private static void work(int micros) {
         if (micros > 0) {
             pauseUntil(System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(micros));

@@ -14,14 +14,14 @@ final class Options {
             usage: ./bench SUITE [options]
 
               --stores A,B          only these stores
-              --contenders A,B      only these beside the floor, which always runs
+              --contenders A,B      only these and the floor, which always runs
               --workloads A,B       only these
               --rounds N            3: how often each contender gets a slice of each workload
               --slice MS            700: the length of a slice in milliseconds
               --warm-up MS          700: the same before the first round, not counted; eight times that in new processes
               --names N             10000: how many names are held in the workload idle
               --window MS           10000: how long they are looked at
-              --json FILE           where the figures go, beside the tables on standard output
+              --json FILE           where the figures go, in addition to the tables on standard output
               --smoke               everything once, as short as possible: proves that it works, and measures nothing
               --list                what there is to choose from
             """;
@@ -85,7 +85,7 @@ final class Options {
         try {
             number = Integer.parseInt(value(args, at));
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(args[at - 1] + " is '" + args[at] + "', which is no number", e);
+            throw new IllegalArgumentException(args[at - 1] + " is '" + args[at] + "', which is not a number", e);
         }
         if (number < least) {
             throw new IllegalArgumentException(args[at - 1] + " is " + number + "; the least is " + least);

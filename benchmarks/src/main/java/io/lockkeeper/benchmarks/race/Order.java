@@ -4,7 +4,7 @@ package io.lockkeeper.benchmarks.race;
 import java.io.Serializable;
 import java.time.Duration;
 
-/** What a {@link Worker} is told to do, and what it answers. */
+/** What a {@link Worker} must do, and what it answers. */
 sealed interface Order extends Serializable {
     /**
      * Runs a slice; the answer is a {@link Slice}.
@@ -17,7 +17,7 @@ sealed interface Order extends Serializable {
     /** Takes many names and keeps them; the answer is how many it has. */
     record Keep(int names, Duration lease) implements Order {}
 
-    /** Does nothing else for so long; the answer is the {@link Slice.Cost} of that. */
+    /** Does nothing else for that long; the answer is the {@link Slice.Cost} of that. */
     record Idle(Duration length) implements Order {}
 
     /** Gives back what it keeps; the answer is how many were still held. */

@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A page of memory that all processes of a race share, and the judge of exclusion: whoever holds a name says so in the name's slot
- * of the page, and sees whoever else is there. Nothing in it depends on the store that is measured.
+ * A page of memory that all processes of a race share, and the judge of exclusion: a thread that holds a name says so in the name's slot
+ * of the page, and sees which others are there. Nothing in it depends on the store that is measured.
  *
- * <p>An exclusive holder writes its number over a zero and back; finding anything else is an overlap. Meanwhile it adds one to a
+ * <p>An exclusive holder writes its number over a zero and back; finding any other value is an overlap. Meanwhile it adds one to a
  * plain number, in two steps, so that overlaps that the first check did not meet show as lost additions. Readers and permits are
  * counted in and out.
  */
@@ -88,7 +88,7 @@ public final class Page {
      * Does some work as the only one in a slot.
      *
      * @param me a number of this thread among those of all processes, not 0
-     * @return how many times somebody else was seen
+     * @return how many times another holder was seen
      */
     int alone(int slot, long me, Work work) {
         boolean mine = change(slot, OWNER, 0, me);
@@ -114,7 +114,7 @@ public final class Page {
         return seen;
     }
 
-    /** Does some work as one of so many; 1 if there were more. */
+    /** Does some work as one of that many; 1 if there were more. */
     int among(int slot, int limit, Work work) {
         int seen = add(slot, INSIDE, 1) > limit ? 1 : 0;
         work.run();

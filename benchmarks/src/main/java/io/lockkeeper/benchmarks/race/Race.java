@@ -72,7 +72,7 @@ final class Race {
         }
     }
 
-    /** The floor, and who was chosen beside it. */
+    /** The floor, and the other contenders that were chosen. */
     private List<Contender.Entry> chosen() {
         List<Contender.Entry> entries = new ArrayList<>();
         for (Contender.Entry entry : store.contenders()) {

@@ -59,7 +59,7 @@ final class Score {
         List<Double> ratios = new ArrayList<>();
         for (int i = 0; i < Math.min(rounds.size(), floor.rounds.size()); i++) {
             double ratio = figure(rounds.get(i)) / figure(floor.rounds.get(i));
-            if (Double.isFinite(ratio)) { // else nothing came out of the slice
+            if (Double.isFinite(ratio)) { // otherwise nothing came out of the slice
                 ratios.add(ratio);
             }
         }

@@ -7,7 +7,7 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /** What Spring Integration's lock registries have in common. */
 public final class SpringLocks {
-    /** A few local locks serve all names: several threads with many names each would wait for each other for ever. */
+    /** A few local locks serve all names: several threads with many names each would wait for each other forever. */
     private static final int KEEPERS = 1;
 
     private SpringLocks() {}

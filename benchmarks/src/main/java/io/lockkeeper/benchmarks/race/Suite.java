@@ -3,7 +3,7 @@ package io.lockkeeper.benchmarks.race;
 
 import java.util.List;
 
-/** The stores that are measured together, such as all databases. Made anew in each JVM that takes part. */
+/** The stores that are measured together, such as all databases. Made again in each JVM that takes part. */
 public interface Suite {
     /** As it is called on the command line. */
     String name();

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A {@link Worker} in a JVM of its own, as seen from the one that gives the orders. */
+/** A {@link Worker} in its own JVM, as seen from the one that gives the orders. */
 final class WorkerJvm implements AutoCloseable {
     private final Process process;
     private final Path log;
@@ -86,7 +86,7 @@ final class WorkerJvm implements AutoCloseable {
         }
     }
 
-    /** Ends it at once: what it held in the store stays there, and is nobody else's. */
+    /** Ends it immediately: what it held in the store stays there, and is not granted to another. */
     @Override
     public void close() throws InterruptedException {
         process.destroyForcibly().waitFor();

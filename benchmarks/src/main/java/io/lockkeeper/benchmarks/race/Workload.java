@@ -9,7 +9,7 @@ import java.util.List;
  * What contenders are made to do.
  *
  * @param threads in each process
- * @param work microseconds spent inside each lock. None flatters whoever hands over inside the process, and hides overlaps
+ * @param work microseconds spent inside each lock. None flatters a contender that hands over inside the process, and hides overlaps
  */
 public record Workload(String name, String title, Shape shape, int processes, int threads, int work)
         implements java.io.Serializable {
@@ -24,7 +24,7 @@ public record Workload(String name, String title, Shape shape, int processes, in
 
     /** Who wants what. */
     public enum Shape {
-        /** Each thread has a name of its own. */
+        /** Each thread has its own name. */
         OWN_NAMES(Skill.LOCK),
         /** All want the same name. */
         ONE_NAME(Skill.LOCK),

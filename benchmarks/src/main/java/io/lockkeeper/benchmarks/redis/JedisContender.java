@@ -17,7 +17,7 @@ import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.params.SetParams;
 
-/** The floor: SET NX PX and a script that compares and deletes, on pooled connections. Whoever fails tries again soon. */
+/** The floor: SET NX PX and a script that compares and deletes, on pooled connections. An attempt that fails is repeated soon. */
 final class JedisContender implements Contender {
     private static final int CONNECTIONS = 64;
     private static final int RENEWED_TOGETHER = 1_000;

@@ -10,7 +10,7 @@ import io.lockkeeper.benchmarks.race.Contender;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The other floor: the same on one connection that all threads share, with a thread of its own. */
+/** The other floor: the same on one connection that all threads share, with its own thread. */
 final class LettuceContender implements Contender {
     private final RedisClient client;
     private final StatefulRedisConnection<String, String> connection;

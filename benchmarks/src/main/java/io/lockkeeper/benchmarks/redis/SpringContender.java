@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
-/** Spring Integration's {@link RedisLockRegistry}, which looks every 100 ms or is told by a channel. */
+/** Spring Integration's {@link RedisLockRegistry}, which polls every 100 ms or is notified through a channel. */
 final class SpringContender implements Contender {
     private final LettuceConnectionFactory connections;
     private final RedisLockRegistry.RedisLockType type;

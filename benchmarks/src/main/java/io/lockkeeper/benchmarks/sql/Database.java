@@ -66,7 +66,7 @@ enum Database implements StoreSetup {
         Server server =
                 switch (this) {
                     case POSTGRESQL -> {
-                        // A plan must not depend on whether somebody looked at a table of locks while it was empty.
+                        // A plan must not depend on whether statistics of the table were made while it was empty.
                         PostgresServer postgres = PostgresServer.start(
                                 "fsync=on",
                                 "max_connections=300",

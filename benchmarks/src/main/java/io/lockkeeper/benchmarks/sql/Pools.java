@@ -15,7 +15,7 @@ final class Pools {
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(database == Database.SQLITE ? 1 : SIZE);
         switch (database) {
-            // else an update that changes nothing counts as one that does
+            // otherwise an update that changes nothing counts as one that does
             case MARIADB -> config.addDataSourceProperty("useAffectedRows", "true");
             case SQLITE -> {
                 config.addDataSourceProperty("journal_mode", "WAL");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Lockkeeper on databases, beside what else people use there; {@code ./bench sql} runs it. */
+/** Lockkeeper on databases, compared with what else is used there; {@code ./bench sql} runs it. */
 @NullMarked
 package io.lockkeeper.benchmarks.sql;
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The floor: creating an ephemeral node takes a name, deleting it gives it back, and who does not get it tries again 0.5 to 1.5 ms
- * later. No queue, no token, no word of loss. Shares and permits are counted in a node that is written if nobody else has.
+ * later. No queue, no token, no notification of a loss. Shares and permits are counted in a node that is written if no other client has done so meanwhile.
  */
 final class RawContender implements Contender {
     private static final String ROOT = "/raw";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Lockkeeper on ZooKeeper, beside Curator's own locks; {@code ./bench zookeeper} runs it. */
+/** Lockkeeper on ZooKeeper, compared with Curator's own locks; {@code ./bench zookeeper} runs it. */
 @NullMarked
 package io.lockkeeper.benchmarks.zookeeper;
 

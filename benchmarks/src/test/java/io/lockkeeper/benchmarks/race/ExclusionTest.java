@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The page sees whoever should not be there, and nobody else. */
+/** The page sees holders that should not be there, and no others. */
 class ExclusionTest {
     private static final Duration SLICE = Duration.ofMillis(200);
 

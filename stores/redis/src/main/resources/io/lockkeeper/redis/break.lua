@@ -1,6 +1,6 @@
 -- Breaks the hold that has a token.
 -- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of the name.
--- ARGV: code of the name, token, lock-delay, whether to end it at once (0, 1).
+-- ARGV: code of the name, token, lock-delay, whether to end it immediately (0, 1).
 -- Answer: 1, or 0 when there is no such hold.
 
 local function covers(held, token)

@@ -1,5 +1,5 @@
--- Who holds a name; changes nothing. It is given only keys that exist, for one that does not would keep it from being carried out
--- while the slot of a Cluster is moved.
+-- Who holds a name; changes nothing. It is given only keys that exist, because a Cluster that moves the slot runs no script with a
+-- key that does not.
 -- KEYS: names of the bucket; ends, entries of the name, if a crowd holds it.
 -- ARGV: code of the name.
 -- Answer: as that of inspect.lua, without the queue; 'M' when a crowd holds it and its keys are not given.

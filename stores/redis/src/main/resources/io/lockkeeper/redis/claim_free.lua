@@ -1,4 +1,4 @@
--- The quickest way of a claim: the name is free, and nothing is special about the claim, nor to be done for the bucket. Anything
+-- The shortest path of a claim: the name is free, and nothing is special about the claim, nor to be done for the bucket. Anything
 -- else is left to what follows. See format.lua for what is kept, and claim.lua for the arguments.
 
 local found = call('HMGET', names, '!till', '!refused', '!sweep', ARGV[1])

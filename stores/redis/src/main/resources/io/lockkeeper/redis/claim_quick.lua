@@ -1,5 +1,5 @@
--- The quick ways of a claim that nothing is special about: the name is free, or one claim holds it and this one queues. Anything
--- else is left to the rules. It may be given the first two keys alone, and then only does the first.
+-- The fast paths of a claim that nothing is special about: the name is free, or one claim holds it and this one queues. Anything
+-- else is left to the rules. It may be given the first two keys alone, and then takes only the first path.
 
 local record = take(found)[4]
 if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then

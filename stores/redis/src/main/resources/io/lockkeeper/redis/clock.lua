@@ -1,4 +1,4 @@
--- The clock. Put before each script.
+-- The clock. It comes before each script.
 
 local call = redis.call
 local match = string.match

@@ -1,10 +1,10 @@
--- Enters a fence, and writes behind it: all or nothing. What is written is the function write, put before this.
+-- Enters a fence and runs the protected write: both or neither. The write is the function write, which comes before this.
 -- KEYS: the marks of N names, then those of the write.
 -- ARGV: N; for each name its mode, X or S, and its token; then those of the write.
 -- Answer: 'STALE', which of the names, the token seen there; or 'DONE' and what the write returns.
 --
--- A mark is a string, kept for ever: 'FORMAT EXCLUSIVE SHARED', the largest tokens seen. Tokens are compared and kept as
--- strings, for a double does not hold them all.
+-- A mark is a string, kept forever: 'FORMAT EXCLUSIVE SHARED', the largest tokens seen. Tokens are compared and kept as
+-- strings, because a double cannot represent them all.
 
 local FORMAT = '1'
 
@@ -18,7 +18,7 @@ for i = 1, count do
   local key, mode, token = table.remove(KEYS, 1), table.remove(ARGV, 1), table.remove(ARGV, 1)
   local format, exclusive, shared = string.match(redis.call('GET', key) or FORMAT .. ' 0 0', '^(%d+) (%d+) (%d+)$')
   if format ~= FORMAT then
-    return redis.error_reply('LKFORMAT the mark ' .. key .. ' is none that this version knows')
+    return redis.error_reply('LKFORMAT the mark ' .. key .. ' has a format that this version does not know')
   end
   if mode == 'X' then
     local latest = less(exclusive, shared) and shared or exclusive

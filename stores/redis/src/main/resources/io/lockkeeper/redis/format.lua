@@ -1,6 +1,7 @@
--- The record of a name: the one place that knows how it is written, in Lua. (NameSnapshot.java reads the line of a hold, too, which
--- is what inspect.lua and check.lua answer.) Patterns cost nothing until they are used, and functions little, so that this comes
--- before the most frequent paths.
+-- The form of records: what is kept, every pattern that reads it, and the writers that the shortest paths need, before which this
+-- comes: a pattern costs nothing until it is used, but each function a little. The other writers are in record.lua. No other script
+-- knows what a record looks like, and in Java only NameSnapshot does: it reads the line of a hold, which is what inspect.lua and
+-- check.lua answer.
 --
 -- All that is kept of the names of a bucket, and the keys that each script is given first:
 --   KEYS[1]  names    hash: the name's code to its record. This is also the index of the names in use. Its fields that begin with
@@ -23,10 +24,10 @@
 --   places    sorted set: id of the queued claim by its place; the smallest is the next
 --   limits    sorted set: id of the queued claim by the time at which it lapses unless it is refreshed
 --   ends      sorted set: id of a hold of the crowd by the time at which it expires
---   entries   hash: of a queued claim, id to 'MODE STRAY FIRST PATIENCE BLOCK LIMIT TAIL', where TAIL are the words of the line of a
---             hold from DELAY on; of a hold of the crowd, id to its line
+--   entries   hash: of a queued claim, id to 'MODE STRAY FIRST PATIENCE BLOCK LIMIT TAIL', where TAIL is the words of the line of
+--             a hold from DELAY on; of a hold of the crowd, id to its line
 
-local FORMAT = '2'
+local FORMAT = '2' -- which the patterns of records begin with
 
 -- Of a record: LAST; the rest of the first line, with a blank before it; the line of the only hold.
 local RECORD = '^2 (%d+)([^\n]*)\n?(.*)$'
@@ -36,11 +37,11 @@ local LAST = '^2 (%d+)'
 local MORE = '^ (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$'
 local ONLY_QUEUE = '^ 0 (%d+) (%d+) (%d+) (%d+) (%d+) 0 0 0 0$'
 
--- Of the line of a hold: EXPIRES, RECALLED, STRAY, CONFIRMED, LIMIT, ID, MODE, TOKEN, BLOCK, SINCE; TAIL, which is all from DELAY on;
--- DELAY, DEADLINE, PERMITS.
+-- Of the line of a hold: EXPIRES, RECALLED, STRAY, CONFIRMED, LIMIT, ID, MODE, TOKEN, BLOCK, SINCE; TAIL, which is all from DELAY
+-- on; DELAY, DEADLINE, PERMITS.
 local HOLD = '^(%d+) (%S+) (%d) (%d) (%d+) (%S+) (%a) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
 
--- Of the record of a name that one claim holds, what the quick ways need: LAST; the rest of the first line; the line of the hold;
+-- Of the record of a name that one claim holds, what the fast paths need: LAST; the rest of the first line; the line of the hold;
 -- EXPIRES, RECALLED, STRAY, CONFIRMED; all from LIMIT on; LIMIT, ID, TOKEN, BLOCK, DELAY.
 local SOLE = '^2 (%d+)([^\n]*)\n((%d+) (%S+) (%d) (%d) ((%d+) (%S+) %a (%d+) (%d+) %d+ (%d+) .*))$'
 
@@ -53,8 +54,8 @@ local ENTRY = '^(%a) (%d) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
 -- What a hold's line among the entries begins with, and the entry of a queued claim does not.
 local IS_HOLD = '^%d'
 
--- The record of a name that one claim holds, which is not being broken and did not stray: MORE is the rest of the first line, REST all
--- from LIMIT on.
+-- The record of a name with one hold, which is not being broken and whose claim did not stray: MORE is the rest of the first line,
+-- REST all from LIMIT on.
 local function write_sole(last, more, expires, confirmed, rest)
   return format('2 %.0f%s\n%.0f -1 0 %s %s', last, more, expires, confirmed, rest)
 end

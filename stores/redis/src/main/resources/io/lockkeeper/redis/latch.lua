@@ -1,6 +1,6 @@
 -- A step on a latch. Its record is a hash of count and generation; a latch whose count is zero has none.
--- KEYS: names, floor, refused of the bucket; record of the latch; watchers: sorted set of the clients to be told, by when that
---   ends.
+-- KEYS: names, floor, refused of the bucket; record of the latch; watchers: sorted set of the clients to notify, by when their
+--   interest ends.
 -- ARGV: 'look'; 'watch', client, for how long; 'set', id, deadline, count; or 'down', id, deadline, code of the name.
 -- Answer: 'COUNT GENERATION OUTCOME AT'.
 

@@ -71,7 +71,7 @@ local function load(code, record, k)
   return name
 end
 
--- Writes back what has changed. What nobody touches any more goes by itself, once it can have no effect any more.
+-- Writes back what has changed. What is no longer touched expires, once it can have no effect.
 local function save(name)
   if not name.changed then
     return
@@ -120,7 +120,7 @@ local function write_in_crowd(name, held)
   end
 end
 
--- Drops the lines of a crowd of which the rest is gone: its time is long over, or somebody has deleted it.
+-- Drops the lines of a crowd of which the rest is gone: its time is long over, or an operator has deleted it.
 local function drop_lines(name)
   if name.waiting == 0 then
     call('DEL', name.entries)
@@ -150,7 +150,7 @@ local function add_hold(name, held)
   else
     if name.sole then
       name.gone = 0
-      -- What is left of a crowd whose record somebody has deleted does not come to life with this one.
+      -- What is left of a crowd whose record was deleted is not revived by this one.
       if call('DEL', name.ends) == 1 or name.waiting == 0 then
         drop_lines(name)
       end
@@ -193,7 +193,7 @@ local function remove_hold(name, held)
   end
 end
 
--- All holds of the crowd. What somebody has deleted is missing, and does not count from now on.
+-- All holds of the crowd. What was deleted by hand is missing, and does not count from now on.
 local function crowd(name)
   local ids = call('ZRANGE', name.ends, 0, -1)
   local all = {}
@@ -275,7 +275,7 @@ local function keep_queue(name, last)
   end
 end
 
--- Has a queued claim lapse at a time, and not before.
+-- Makes a queued claim lapse at a time, and not before.
 local function set_limit(name, id, limit, stray, deadline)
   call('ZADD', name.limits, limit, id)
   if limit < name.lapses then
@@ -304,7 +304,7 @@ local function unqueue(name, id)
   name.waiting, name.changed = max(0, name.waiting - 1), true
 end
 
--- The head of the queue: its id and entry. What somebody has deleted is passed over.
+-- The head of the queue: its id and entry. What was deleted by hand is skipped.
 local function head(name)
   while name.waiting > 0 do
     local first = call('ZRANGE', name.places, 0, 0, 'WITHSCORES')
@@ -332,7 +332,7 @@ local function lapsed(name)
   local next = call('ZRANGEBYSCORE', name.limits, '(' .. clock, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   name.lapses, name.changed = tonumber(next or now), true
   if not next then
-    name.waiting = #ids -- the others, if there should be any, are gone with their keys
+    name.waiting = #ids -- the others, if there should be any, have expired with their keys
   end
   return ids
 end

@@ -1,7 +1,7 @@
 -- A page of the names of a bucket.
 -- KEYS: names of the bucket.
--- ARGV: where to go on, '0' to begin; a pattern; the name after which none is wanted any more, or ''.
--- Answer: where to go on, '0' at the end; the codes.
+-- ARGV: where to continue, '0' to begin; a pattern; the last name that is wanted, or '' for all.
+-- Answer: where to continue, '0' at the end; the codes.
 
 local last = ARGV[3]
 

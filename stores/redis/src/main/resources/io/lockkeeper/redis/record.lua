@@ -1,6 +1,7 @@
--- What all steps but the most frequent ones do with records: see format.lua for what is kept.
+-- Writing records, and what is kept of their bucket. See format.lua for their form.
 
-local SLACK = 2000000 -- keys expire later than they must by this much, so that they need not be told each time
+-- Keys expire later than they must by this much, so that their expiry need not be set each time.
+local SLACK = 2000000
 
 local till, refused_till, sweep_at
 
@@ -14,8 +15,8 @@ local function less(a, b)
   return #a < #b or (#a == #b and a < b)
 end
 
--- A token, and how many more the holder may use. A hybrid of clock and counter, so that they rise even if the floor is lost; a
--- block while the clock is ahead.
+-- A token, and how many tokens from it on the holder may use: a block, as long as the clock is ahead of the floor. Tokens are a
+-- hybrid of clock and counter, so that they rise even if the floor is lost.
 local function draw(floor, wanted)
   if less(call('GET', floor) or '0', clock) then
     call('SET', floor, now + wanted - 1)
@@ -77,7 +78,7 @@ local function sweep()
   end
   if page[1] == '0' then
     call('HDEL', names, '!cursor')
-    call('HSET', names, '!sweep', now + max(SLACK, 10000 * call('HLEN', names))) -- rarely, where there is much to look at
+    call('HSET', names, '!sweep', now + max(SLACK, 10000 * call('HLEN', names))) -- rarely, where there is much to read
   else
     call('HSET', names, '!cursor', page[1])
   end
@@ -118,18 +119,19 @@ local function unreadable(record)
   error(number and number ~= FORMAT and 'LKFORMAT ' .. number or 'LKDAMAGED')
 end
 
--- When a queued claim looks again: when the name may open, the head at once and the others one after the other, for those ahead
--- may be dead; and from time to time in any case.
+-- When a queued claim asks again: when the name may open, the head of the queue immediately and the others one after another,
+-- because those ahead may be dead; and from time to time in any case.
 local function wait(patience, opens, ahead)
   return math.min(math.floor(patience / 3), max(0, opens - now) + ahead * 100000)
 end
 
--- Tells a client something, on its own channel.
+-- Sends a client a message, on its own channel.
 local function publish(client, message)
   call('PUBLISH', match(names, '^[^{]*') .. 'to:' .. client, message)
 end
 
--- Tells the client of a claim that something has happened to it: the client asks what, for anybody may have sent this.
+-- Notifies the client of a claim that something has happened to it. The client asks what it is, because any client may have sent
+-- the message.
 local function tell(id)
   publish(match(id, '^(.*)%.'), 'C ' .. id)
 end

@@ -1,4 +1,4 @@
--- The quickest way of a release: by the only holder, and nobody waits. Anything else is left to what follows. See format.lua for
+-- The shortest path of a release: by the only holder, and nobody waits. Anything else is left to what follows. See format.lua for
 -- what is kept, and release.lua for the arguments.
 
 local found = call('HMGET', names, '!till', '!refused', '!sweep', ARGV[1])

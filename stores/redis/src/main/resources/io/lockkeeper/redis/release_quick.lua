@@ -1,4 +1,4 @@
--- The quick way of a release by the only holder, when the next in the queue wants the name for itself. Anything else is left to
+-- The fast path of a release by the only holder, when the next in the queue wants it exclusively. Anything else is left to
 -- the rules.
 
 local record = take(found)[4]

@@ -1,8 +1,9 @@
 -- Renews holds and refreshes queued claims of a bucket. Each name is loaded and saved once, however many of them concern it.
 -- KEYS: names, floor, refused of the bucket; places, limits, ends, entries of each name.
 -- ARGV: how many names; their codes; then for each item 'H N ID LEASE RAISE TOKEN BLOCK' or 'Q N ID STRAY PATIENCE DEADLINE':
---   it concerns the Nth name; if RAISE is not 0, later tokens are to be greater, and TOKEN and BLOCK are the hold's from now on.
--- Answer: the time; then of each hold 'K REMAINING', 'R' when it is being broken, or 'L REASON', of each queued claim what a claim is answered.
+--   it concerns the Nth name; if RAISE is not 0, later tokens must be greater, and TOKEN and BLOCK are the hold's from now on.
+-- Answer: the time; then of each hold 'K REMAINING', 'R' when it is being broken, or 'L REASON'; of each queued claim what a
+--   claim is answered.
 
 local function renew(name, id, rest)
   local held = look(name, id)
@@ -29,7 +30,7 @@ local function refresh(name, id, rest)
   local stray, patience, deadline = match(rest, '^(%d) (%d+) (%d+)$')
   local _, entry = look(name, id)
   if entry and not call('ZSCORE', name.limits, id) then
-    unqueue(name, id) -- somebody has deleted part of it
+    unqueue(name, id) -- part of it was deleted by hand
   elseif entry then
     set_limit(name, id, now + patience, stray, deadline)
   end

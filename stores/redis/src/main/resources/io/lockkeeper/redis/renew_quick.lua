@@ -1,4 +1,4 @@
--- The quick way of one client that asks whether its queued claim has been granted: it has, and holds the name alone. Anything
+-- The fast path of one client that asks whether its queued claim has been granted: it has, and holds the name alone. Anything
 -- else is left to the rules.
 
 if ARGV[1] == '1' and #ARGV == 3 then

@@ -95,8 +95,8 @@ local function closed_after(held)
   return held.confirmed == '1' and held.expires + held.delay or 0
 end
 
--- Drops the queued claims of a client whose grant was never taken up, so that it is dead or cut off, and those of clients that
--- have been silent since: they are not to be tried one by one.
+-- Drops the queued claims of a client whose grant was never taken up, which is therefore dead or cut off, and those of clients that
+-- have been silent since: they must not be tried one by one.
 local function drop_silent(name, held)
   local client = match(held.id, '^(.*%.)')
   local since = tonumber(held.since)
@@ -149,7 +149,7 @@ local function catch_up(name)
   end
 end
 
--- Where a claim that is known already stands; nothing when it is not, or when somebody has deleted part of it.
+-- Where a claim that is known already stands; nil if it is not known, or if part of it was deleted by hand.
 local function standing(name, id, stray)
   local held, entry = look(name, id)
   local ahead = entry and call('ZRANK', name.places, id)
@@ -173,7 +173,7 @@ local function standing(name, id, stray)
   end
 end
 
--- Remembers that a hold was broken at once, as long as its client may ask why it is gone.
+-- Remembers that a hold was broken immediately, for as long as its client may ask why it is gone.
 local function remember_broken(held)
   put('!broken ' .. held.id, write_record(held.expires, '', ''), held.expires)
 end

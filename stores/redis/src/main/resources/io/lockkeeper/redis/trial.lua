@@ -1,6 +1,6 @@
--- Tries each command that the scripts use, and leaves nothing behind: one that is denied must not be found out in the middle of
+-- Tries each command that the scripts use, and leaves nothing: a command that is denied must not be discovered in the middle of
 -- a step.
--- KEYS: a string, a sorted set and a hash that nobody else uses.
+-- KEYS: a string, a sorted set and a hash that nothing else uses.
 
 local s, z, h = KEYS[1], KEYS[2], KEYS[3]
 local failure

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may do what, and what is told of it. */
+/** What users may do, and how a missing permission is reported. */
 class AccessTest {
     private static final String SECRET = "hunter2/:@%é";
     private static final String ENCODED = "hunter2%2F%3A%40%25%C3%A9";
@@ -136,7 +136,7 @@ class AccessTest {
     }
 
     @Test
-    void aMissingPermissionIsToldAtOnceAndByName() throws Exception { // H54
+    void aMissingPermissionIsReportedImmediatelyAndByName() throws Exception { // H54
         user("nopub", "~*", "&*", "+@all", "-publish");
         user("nokey", "~other:*", "&*", "+@all");
         assertThatThrownBy(() -> Lockkeeper.connect(url("nokey:" + ENCODED)))
@@ -173,7 +173,7 @@ class AccessTest {
     }
 
     @Test
-    void whereNobodyMaySubscribePushIsNotPromisedUntilItIsAllowed() throws Exception {
+    void pushIsNotPromisedWhileSubscribingIsDenied() throws Exception {
         user("deaf", "~*", "&*", "+@all", "-subscribe");
         try (Logged logged = new Logged();
                 RedisStore store = (RedisStore) new RedisProvider().open(StoreUrl.parse(url("deaf:" + ENCODED)));
@@ -189,7 +189,7 @@ class AccessTest {
     }
 
     @Test
-    void whoMayNotUnsubscribeConnectsAgain() throws Exception {
+    void aUserThatMayNotUnsubscribeConnectsAgain() throws Exception {
         user("faithful", "~*", "&*", "+@all", "-unsubscribe");
         try (Logged logged = new Logged();
                 RedisStore store = (RedisStore) new RedisProvider().open(StoreUrl.parse(url("faithful:" + ENCODED)));
@@ -199,7 +199,7 @@ class AccessTest {
                 Lockkeeper.on(store).close();
             }
             Admin.await(
-                    "it is told", () -> !logged.with("UNSUBSCRIBE is denied").isEmpty());
+                    "it is logged", () -> !logged.with("UNSUBSCRIBE is denied").isEmpty());
             assertThat(handsOver(one, other, "faithful")).isTrue();
             assertThat(one.guarantees().has(Guarantee.PUSH)).isTrue();
             assertThat(logged.with("UNSUBSCRIBE is denied")).hasSize(1).allMatch(line -> line.contains("+unsubscribe"));
@@ -221,7 +221,7 @@ class AccessTest {
                     admin.commands().getOrDefault("auth", 0L) + admin.commands().getOrDefault("hello", 0L);
             Admin.await("and again", () -> admin.commands().get("subscribe") > 1);
             assertThat(admin.commands().getOrDefault("auth", 0L))
-                    .as("logins, since it goes on with the same connection")
+                    .as("logins, since it continues with the same connection")
                     .isLessThanOrEqualTo(connected);
             assertThat(held.release()).isTrue();
             assertThat(waiting.get(Admin.LONG.toSeconds(), TimeUnit.SECONDS).release())
@@ -232,7 +232,7 @@ class AccessTest {
     }
 
     @Test
-    void aWrongPasswordIsToldAtOnceAndNotShown() { // H54
+    void aWrongPasswordIsReportedImmediatelyAndNotShown() { // H54
         user("known", "~*", "&*", "+@all");
         for (String login : List.of("known:wrong-hunter2", "nobody:wrong-hunter2")) {
             Throwable failure = catchThrowable(() -> Lockkeeper.connect(url(login)));
@@ -244,7 +244,7 @@ class AccessTest {
     }
 
     @Test
-    void aPasswordThatWasChangedIsToldAtOnce() throws Exception { // H54
+    void aChangedPasswordIsReportedImmediately() throws Exception { // H54
         try (RedisServer own = RedisServer.start("--requirepass", "first");
                 Lockkeeper keeper = Lockkeeper.builder("redis://:first@" + own.address())
                         .operationTimeout(Duration.ofSeconds(20))

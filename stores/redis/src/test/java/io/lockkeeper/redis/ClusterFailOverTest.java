@@ -95,8 +95,8 @@ class ClusterFailOverTest {
                 leases.put(name, keeper.lock(name, shortLease).acquire().onLost(loss -> losses.put(name, loss)));
             }
             dying.kill();
-            Admin.await(
-                    "those on the dead shard are told", () -> losses.keySet().containsAll(onDying));
+            Admin.await("holders on the dead shard are notified", () -> losses.keySet()
+                    .containsAll(onDying));
             Admin.await("a replica takes over", () -> cluster.masters()
                     .contains(cluster.servers().get(3)));
             for (String name : onDying) {

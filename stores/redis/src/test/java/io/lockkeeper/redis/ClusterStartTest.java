@@ -20,12 +20,12 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a keeper finds when it starts: a Cluster behind a single address, a shard that is down. */
+/** What a keeper finds when it starts: a Cluster that is known by a single address, a shard that is down. */
 class ClusterStartTest {
     private static final LockOptions LEASE = LockOptions.defaults().lease(Duration.ofSeconds(6));
 
     @Test
-    void locksOfManyBucketsAreKeptBehindOneAddressOfAClusteredServer() throws Exception { // H97
+    void aServerInClusterModeServesAllBucketsByOneAddress() throws Exception { // H97
         try (RedisServer server = RedisCluster.startOneNode();
                 Lockkeeper keeper = Lockkeeper.builder("redis://" + server.address())
                         .operationTimeout(Duration.ofSeconds(10))

@@ -44,7 +44,7 @@ class CommandsTest {
         server.close();
     }
 
-    /** A keeper with so much patience that it asks for nothing while it waits. */
+    /** A keeper whose patience is so long that it asks for nothing while it waits. */
     private static Lockkeeper keeper() {
         return Lockkeeper.builder("redis://" + server.address())
                 .operationTimeout(Duration.ofSeconds(20))
@@ -53,7 +53,7 @@ class CommandsTest {
     }
 
     @Test
-    void anUncontendedCycleIsTwoCommandsAndTellsNobody() throws Exception {
+    void anUncontendedCycleIsTwoCommandsAndNoMessage() throws Exception {
         try (Lockkeeper keeper = keeper()) {
             keeper.lock("warm").acquire().close();
             admin.resetStatistics();
@@ -110,7 +110,7 @@ class CommandsTest {
             assertThat(few.sent).isLessThanOrEqualTo(3.5);
             assertThat(many.sent).isLessThanOrEqualTo(3.1);
             System.out.println("a contended step: " + many.micros + " us in the server");
-            assertThat(many.told).as("told, for each that was let in").isEqualTo(1.0);
+            assertThat(many.messages).as("messages for each that acquires").isEqualTo(1.0);
             // Every second each who still waits shows that it is alive, which costs a few commands.
             assertThat(many.all).as("with what the scripts do").isLessThanOrEqualTo(few.all + 3 + 4 * many.seconds);
         } finally {
@@ -119,7 +119,7 @@ class CommandsTest {
     }
 
     /** For each acquisition: commands sent, messages published, commands in all; and how long all of them took. */
-    private record Cost(double sent, double told, double all, double micros, double seconds) {}
+    private record Cost(double sent, double messages, double all, double micros, double seconds) {}
 
     private static Cost costOf(List<Lockkeeper> keepers, int waiters) throws Exception {
         String name = "with-" + waiters;
@@ -187,7 +187,7 @@ class CommandsTest {
     }
 
     @Test
-    void aRenewalIsOneCommandAlsoWhenSomebodyWaits() throws Exception {
+    void aRenewalIsOneCommandEvenWhileAnotherWaits() throws Exception {
         try (Lockkeeper keeper = keeper();
                 Lockkeeper other = keeper()) {
             LockOptions options =

@@ -154,7 +154,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void hostsThatAreNoneAreRejectedBeforeAnybodyIsAsked() {
+    void malformedHostsAreRejectedBeforeAnyServerIsAsked() {
         for (String url : List.of(
                 "redis-sentinel://,#m",
                 "redis-sentinel://h,#m",

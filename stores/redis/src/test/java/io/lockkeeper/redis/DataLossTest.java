@@ -75,12 +75,12 @@ class DataLossTest {
     }
 
     @Test
-    void tokensRiseAfterAFlushAndTheHolderIsTold() throws Exception { // H33
+    void tokensRiseAfterAFlushAndTheHolderIsNotified() throws Exception { // H33
         holderIsToldAndTokensRise(() -> admin.ask("FLUSHALL"));
     }
 
     @Test
-    void tokensRiseAfterARestartThatForgotEverythingAndTheHolderIsTold() throws Exception { // H32
+    void tokensRiseAfterARestartWithoutDataAndTheHolderIsNotified() throws Exception { // H32
         holderIsToldAndTokensRise(() -> {
             server.kill();
             server.restart();

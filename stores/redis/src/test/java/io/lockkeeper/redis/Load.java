@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** Threads that take and give back locks, each in turn, until they are told to stop; they note the tokens. */
+/** Threads that take and give back locks, each in turn, until they are stopped; they note the tokens. */
 final class Load implements AutoCloseable {
     private static final LockOptions LEASE = LockOptions.defaults().lease(Duration.ofSeconds(5));
 
@@ -39,7 +39,7 @@ final class Load implements AutoCloseable {
                 largest.merge(name, lease.token(), Math::max);
                 cycles.merge(name, 1, Integer::sum);
             } catch (StoreUnavailableException | io.lockkeeper.LeaseLostException e) {
-                // A fail-over: to be told so is right.
+                // A failover: this failure is right.
             } catch (Throwable e) {
                 failures.add(e);
                 return;
@@ -52,7 +52,7 @@ final class Load implements AutoCloseable {
         return Map.copyOf(largest);
     }
 
-    /** Waits until all names have been used so many times more. */
+    /** Waits until all names have been used that many times more. */
     void awaitCycles(int more) throws Exception {
         Map<String, Integer> before = Map.copyOf(cycles);
         Function<String, Integer> since = name -> cycles.get(name) - before.getOrDefault(name, 0);

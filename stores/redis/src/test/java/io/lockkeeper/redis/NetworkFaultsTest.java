@@ -123,7 +123,7 @@ class NetworkFaultsTest {
     }
 
     @Test
-    void aHolderThatIsCutOffIsToldBeforeAnotherIsLetIn() throws Exception { // H41
+    void aHolderThatIsCutOffIsNotifiedBeforeAnotherAcquires() throws Exception { // H41
         try (Lockkeeper other = near();
                 Lockkeeper keeper = far("500ms", Duration.ofMillis(500))) {
             Lease lease = keeper.lock("cut", LockOptions.defaults().lease(Duration.ofSeconds(2)))
@@ -165,7 +165,7 @@ class NetworkFaultsTest {
             Admin.await("those who wait probe it", () -> !refreshes(store, claim) && ++refused[0] > 5);
             assertThat(missed).hasValue(0);
             proxy.pass();
-            Admin.await("another one is made, and told", () -> refreshes(store, claim) && missed.get() > 0);
+            Admin.await("another one is made, and notified", () -> refreshes(store, claim) && missed.get() > 0);
             assertThat(lease.isValid()).isTrue();
             store.withdraw(claim);
         }
@@ -179,7 +179,7 @@ class NetworkFaultsTest {
         }
     }
 
-    /** Counts how often it is told that it may have missed something. */
+    /** Counts how often it is notified that it may have missed something. */
     private record CountingSignals(AtomicInteger count) implements Signals {
         @Override
         public void granted(ClaimId claim, Answer.Granted grant) {}
@@ -206,7 +206,7 @@ class NetworkFaultsTest {
     }
 
     @Test
-    void connectionsThatBreakInTheMiddleAreNotSeen() throws Exception {
+    void connectionsThatBreakInTheMiddleOfAStepDoNoHarm() throws Exception {
         try (Lockkeeper keeper = far("1s", Duration.ofSeconds(20))) {
             long last = 0;
             for (int i = 0; i < 20; i++) {
@@ -222,7 +222,7 @@ class NetworkFaultsTest {
     }
 
     @Test
-    void aServerThatIsPausedHoldsNobodyUpForLong() throws Exception { // H45
+    void aPausedServerDelaysNoCallForLong() throws Exception { // H45
         try (Lockkeeper keeper = far("500ms", Duration.ofMillis(500))) {
             keeper.lock("paused", LEASE).acquire().close();
             server.pause();

@@ -14,7 +14,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Uses locks in a JVM of its own, whose class path has another Jedis: by URL, and through each client that this Jedis has.
+ * Uses locks in a separate JVM, whose class path has another Jedis: by URL, and through each client that this Jedis has.
  *
  * <pre>OtherJedis PORT-OF-A-CLUSTER-OF-ONE-NODE</pre>
  */
@@ -50,7 +50,7 @@ final class OtherJedis {
         System.out.println(done);
     }
 
-    /** As everybody makes one, where this Jedis has it. */
+    /** Made as applications make one, where this Jedis has it. */
     private static @Nullable UnifiedJedis client(String type, HostAndPort address) throws Exception {
         try {
             Class<?> found = Class.forName("redis.clients.jedis." + type);

@@ -7,7 +7,7 @@ import io.lockkeeper.testservers.DebianRelease;
 import io.lockkeeper.testservers.RedisServer;
 import org.junit.jupiter.api.Tag;
 
-/** Redis 6.0 obeys the law. */
+/** Redis 6.0 obeys the rules. */
 @Tag("full")
 class Redis6TckTest extends LockStoreTck {
     @Override

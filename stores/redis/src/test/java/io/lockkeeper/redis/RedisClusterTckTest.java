@@ -7,7 +7,7 @@ import io.lockkeeper.testservers.RedisCluster;
 import java.time.Duration;
 import redis.clients.jedis.HostAndPort;
 
-/** A Redis Cluster obeys the law. It is patient: a busy machine is no reason to fail over. */
+/** A Redis Cluster obeys the rules. It is patient: a busy machine is no reason to fail over. */
 class RedisClusterTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

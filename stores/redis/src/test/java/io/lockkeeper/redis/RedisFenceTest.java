@@ -141,14 +141,14 @@ class RedisFenceTest {
     }
 
     @Test
-    void aCommandThatFailsIsToldAsTheClientTellsIt() {
+    void aFailedCommandIsThrownAsTheClientThrowsIt() {
         client.set("text", "x");
         assertThatThrownBy(() -> fence.write(exclusive(5), "INCR", "text")).isInstanceOf(JedisDataException.class);
         refuses(exclusive(4), 5);
     }
 
     @Test
-    void aMarkThatIsNoneIsNotTakenForOne() {
+    void aMarkOfAnUnknownFormatIsRejected() {
         client.set("lockkeeper-fence:{a}", "2 5 5 5");
         assertThatThrownBy(() -> fence.enter(exclusive(1)))
                 .isInstanceOf(JedisDataException.class)
@@ -156,7 +156,7 @@ class RedisFenceTest {
     }
 
     @Test
-    void scriptsAreFoundAgainAfterTheServerHasForgottenThem() {
+    void scriptsAreSentAgainAfterTheServerHasLostThem() {
         fence.enter(exclusive(1));
         client.scriptFlush();
         fence.enter(exclusive(2));
@@ -164,7 +164,7 @@ class RedisFenceTest {
     }
 
     @Test
-    void namesHaveMarksOfTheirOwnHoweverTheyAreWritten() {
+    void eachNameHasItsOwnMarkHoweverItIsWritten() {
         for (String name : List.of("a", "A", "a}", "{a}", "é", "e\u0301", "a b", "%61")) {
             fence.enter(new Sequencer(name, Mode.EXCLUSIVE, 9));
             fence.enter(new Sequencer(name + "-", Mode.EXCLUSIVE, 1));

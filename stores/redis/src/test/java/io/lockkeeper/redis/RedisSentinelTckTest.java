@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import redis.clients.jedis.HostAndPort;
 
-/** A Redis that Sentinels watch over obeys the law. They are patient: a busy machine is no reason to fail over. */
+/** A Redis that Sentinels watch over obeys the rules. They are patient: a busy machine is no reason to fail over. */
 class RedisSentinelTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

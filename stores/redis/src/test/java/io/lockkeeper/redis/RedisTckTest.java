@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.RedisServer;
 
-/** A Redis obeys the law. */
+/** A Redis obeys the rules. */
 class RedisTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

@@ -26,7 +26,7 @@ import redis.clients.jedis.RedisClient;
 
 /** The Redlock debate with real servers: clocks that jump and servers that forget. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
-@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with servers of its own
+@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with its own servers
 class RedlockClockHazardsTest {
     @TempDir
     static Path folder;
@@ -55,7 +55,7 @@ class RedlockClockHazardsTest {
         return new Fenced(data, RedisFence.of(data));
     }
 
-    /** Data behind a fence. */
+    /** Data that a fence protects. */
     private record Fenced(RedisClient data, RedisFence fence) {
         /** The later holder has entered before its first read; then the earlier one comes to write. */
         void refusesTheEarlier(Lease earlier, Lease later) {
@@ -93,8 +93,9 @@ class RedlockClockHazardsTest {
     }
 
     @Test
-    @DisplayName("K5: a jump that is allowed and reaches beyond the lease lets two in; the fence refuses the earlier")
-    void aJumpBeyondTheLeaseLetsTwoInAndTheFenceRefusesTheEarlier() throws Exception {
+    @DisplayName(
+            "K5: a jump that is allowed and reaches beyond the lease allows two holders; the fence rejects the earlier")
+    void aJumpBeyondTheLeaseAllowsTwoHoldersAndTheFenceRejectsTheEarlier() throws Exception {
         rig(5);
         Fenced storage = fenced();
         RedlockRig.Client a = rig.client("30s");
@@ -110,7 +111,7 @@ class RedlockClockHazardsTest {
 
     @Test
     @DisplayName("K6: clocks that are set back let a dead holder's lock stay as long; it can be broken")
-    void clocksThatAreSetBackLetADeadHoldersLockStay() throws Exception {
+    void clocksThatAreSetBackKeepADeadHoldersLock() throws Exception {
         rig(3);
         RedlockRig.Client a = rig.client();
         Lease held = a.take();
@@ -150,7 +151,7 @@ class RedlockClockHazardsTest {
 
     @Test
     @DisplayName("K8: sitting out goes by the client's monotonic clock, wherever the member's jumps to")
-    void sittingOutGoesByTheClientsClock() throws Exception {
+    void sitOutsAreTimedByTheClientsClock() throws Exception {
         rig(3);
         RedlockRig.Client b = rig.client();
         b.cutOff(0);
@@ -164,8 +165,9 @@ class RedlockClockHazardsTest {
     }
 
     @Test
-    @DisplayName("K9: a member that comes back with older data lets two in; tokens rise, the fence refuses the earlier")
-    void aMemberThatComesBackWithOlderDataLetsTwoIn() throws Exception {
+    @DisplayName(
+            "K9: a member that comes back with older data allows two holders; tokens rise, the fence rejects the earlier")
+    void aMemberThatComesBackWithOlderDataAllowsTwoHolders() throws Exception {
         rig(5);
         Fenced storage = fenced();
         new Admin(rig.servers.get(2)).ask("SAVE"); // what a replica has that lags, or a disk
@@ -182,7 +184,7 @@ class RedlockClockHazardsTest {
 
     @Test
     @DisplayName("K10: tokens rise while one member after the other forgets")
-    void tokensRiseWhileOneMemberAfterTheOtherForgets() throws Exception {
+    void tokensRiseWhileMembersLoseTheirDataOneAfterAnother() throws Exception {
         rig(5);
         RedlockRig.Client client = rig.client();
         long last = 0;
@@ -211,13 +213,13 @@ class RedlockClockHazardsTest {
         }
         Lease first = rig.client().keeper().lock("a", fixed(4)).acquire();
         Lease second = rig.client().take();
-        assertThat(first.isValid()).as("when another is let in").isFalse();
+        assertThat(first.isValid()).as("when another acquires").isFalse();
         assertThat(second.token()).isGreaterThan(first.token());
     }
 
     @Test
-    @DisplayName("K13: clocks that run much too fast let two in; the fence refuses the earlier")
-    void clocksThatRunMuchTooFastLetTwoInAndTheFenceRefusesTheEarlier() throws Exception {
+    @DisplayName("K13: clocks that run much too fast allow two holders; the fence rejects the earlier")
+    void clocksThatRunMuchTooFastAllowTwoHoldersAndTheFenceRejectsTheEarlier() throws Exception {
         rig(3);
         Fenced storage = fenced();
         Lease first = rig.client().keeper().lock("a", fixed(4)).acquire();

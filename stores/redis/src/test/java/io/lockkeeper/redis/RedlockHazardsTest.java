@@ -42,7 +42,7 @@ import redis.clients.jedis.RedisClient;
 
 /** The Redlock debate with real servers: pauses, delays, crowds and partitions. What clocks do is in another class. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
-@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with servers of its own
+@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with its own servers
 class RedlockHazardsTest {
     private RedlockRig rig;
 
@@ -57,8 +57,8 @@ class RedlockHazardsTest {
     }
 
     @Test
-    @DisplayName("K1: a process that was stopped for longer than its lease is told, and its write refused")
-    void aProcessThatWasStoppedIsToldAndItsWriteRefused() throws Exception {
+    @DisplayName("K1: a process that was stopped for longer than its lease is notified, and its write is rejected")
+    void aStoppedProcessIsNotifiedAndItsWriteRejected() throws Exception {
         rig(3);
         RedisServer storage = rig.storage();
         RedisClient data = rig.connect(storage.port());
@@ -82,7 +82,7 @@ class RedlockHazardsTest {
         assertThat(data.get("data")).isEqualTo("A");
         signal("CONT", holder);
         holder.outputWriter().append("write\n").flush();
-        assertThat(line(out)).isEqualTo("stale valid=false told=true");
+        assertThat(line(out)).isEqualTo("stale valid=false notified=true");
         assertThat(data.get("data")).isEqualTo("A");
     }
 
@@ -100,7 +100,7 @@ class RedlockHazardsTest {
 
     @Test
     @DisplayName("K2: a pause between the check of validity and the write is the fence's to notice")
-    void aPauseBetweenTheCheckAndTheWriteIsTheFencesToNotice() throws Exception {
+    void aPauseBetweenCheckAndWriteIsCaughtByTheFence() throws Exception {
         rig(3);
         RedisClient data = rig.connect(rig.storage().port());
         RedisFence fence = RedisFence.of(data);
@@ -115,7 +115,7 @@ class RedlockHazardsTest {
 
     @Test
     @DisplayName("K3: a write that was under way until others had written is refused")
-    void aWriteThatWasUnderWayForTooLongIsRefused() throws Exception {
+    void aWriteThatArrivesTooLateIsRejected() throws Exception {
         rig(3);
         RedisServer storage = rig.storage();
         TcpProxy slow = rig.closing(TcpProxy.to(storage.port()));
@@ -162,8 +162,8 @@ class RedlockHazardsTest {
     }
 
     @Test
-    @DisplayName("K4: who is stopped while it acquires has nothing when it goes on")
-    void serversThatAreStoppedWhileSomebodyAcquiresGrantNothingLate() throws Exception {
+    @DisplayName("K4: a process that is stopped while it acquires holds nothing when it continues")
+    void serversStoppedDuringAnAcquisitionGrantNothingLate() throws Exception {
         rig(3);
         RedlockRig.Client a = rig.client();
         assertThat(a.couldTake()).isTrue();
@@ -226,7 +226,7 @@ class RedlockHazardsTest {
             written.add((Long) data.eval(
                     compareAndSet, List.of("stamp", "data"), List.of(String.valueOf(each.token()), each.toString())));
         }
-        assertThat(written).as("only whoever stamped it last").containsExactly(0L, 1L);
+        assertThat(written).as("only the last one that stamped it").containsExactly(0L, 1L);
     }
 
     @Test

@@ -15,7 +15,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 
 /**
- * A holder in a process of its own, which can be paused: takes the lock, says so, and writes when it is sent a line.
+ * A holder in a separate process, which can be paused: takes the lock, says so, and writes when it is sent a line.
  *
  * <pre>RedlockHolder URL PORT-OF-THE-STORAGE</pre>
  */
@@ -41,8 +41,8 @@ final class RedlockHolder {
             } catch (StaleTokenException e) {
                 written = "stale";
             }
-            boolean isTold = told.await(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
-            out.println(written + " valid=" + lease.isValid() + " told=" + isTold);
+            boolean isNotified = told.await(Admin.LONG.toSeconds(), TimeUnit.SECONDS);
+            out.println(written + " valid=" + lease.isValid() + " notified=" + isNotified);
         }
     }
 }

@@ -74,9 +74,9 @@ class RedlockOutageTest {
 
     @Test
     @DisplayName(
-            "H61, H62: when a majority stops answering, a crowd of threads fails at once, and nobody is told that it"
+            "H61, H62: when a majority stops answering, a crowd of threads fails immediately, and nobody is told that it"
                     + " is taken")
-    void whenAMajorityStopsAnsweringAWholeCrowdFailsAtOnce() throws Exception {
+    void whenAMajorityStopsAnsweringAllThreadsFailTogether() throws Exception {
         ExecutorService threads = Executors.newCachedThreadPool();
         try (Lockkeeper keeper = Lockkeeper.connect(RedlockFixture.url(servers) + "?operationTimeout=1s")) {
             assertThat(keeper.lock("before").acquire().release()).isTrue();

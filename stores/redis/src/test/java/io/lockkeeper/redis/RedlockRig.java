@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 
-/** Redis servers, clients of their quorum each with a network of its own, and one more Redis with data behind a fence. */
+/** Redis servers, clients of their quorum, each with its own network, and one more Redis with data that a fence protects. */
 final class RedlockRig implements AutoCloseable {
     static final Duration LEASE = Duration.ofSeconds(2);
     static final LockOptions FIXED = LockOptions.defaults().fixedLease(LEASE);
@@ -60,7 +60,7 @@ final class RedlockRig implements AutoCloseable {
             return keeper.lock("a", FIXED).acquire();
         }
 
-        /** Tries once; true when it is let in, and gives it back. */
+        /** Tries once; true if it acquired the lock, which it then releases. */
         boolean couldTake() {
             try {
                 return keeper.lock("a", FIXED).tryAcquire().map(Lease::release).orElse(false);

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Clients of real servers that have restarted with nothing: who waits, who fails, and what outlives a client. */
+/** Clients of real servers that have restarted with nothing: which of them wait, which fail, and what outlives a client. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
-@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with servers of its own
+@Execution(ExecutionMode.CONCURRENT) // they mostly wait, each with its own servers
 class RedlockSitOutTest {
     /** As the rig's, but sooner at the end of its patience. */
     private static final String IMPATIENT = "?operationTimeout=1s&memberTimeout=500ms&longestLease=4s&clockLead=2s";
@@ -72,7 +72,7 @@ class RedlockSitOutTest {
         return RedlockFixture.url(rig.servers) + IMPATIENT;
     }
 
-    /** A client that tries once, and ends, as one started by cron does; whether it was let in. */
+    /** A client that tries once, and ends, as one started by cron does; whether it acquired the lock. */
     private boolean succeedsOnce() {
         try (Lockkeeper keeper = Lockkeeper.connect(url())) {
             return keeper.lock("a", RedlockRig.FIXED)
@@ -95,7 +95,7 @@ class RedlockSitOutTest {
         assertThat(succeedsOnce()).isFalse();
         rig.clocks.get(0).jump(Duration.ofMillis(1_900));
         rig.clocks.get(3).jump(Duration.ofMillis(1_900));
-        Admin.await("one of many is let in", this::succeedsOnce);
+        Admin.await("one of many acquires it", this::succeedsOnce);
         assertThat(Duration.ofNanos(System.nanoTime() - forgot)).isGreaterThan(RedlockRig.SITS_OUT);
         assertThat(succeedsOnce()).as("and all after it").isTrue();
     }

@@ -53,7 +53,7 @@ class RedlockStandbyTest {
     }
 
     @Test
-    @DisplayName("H80: waiters that do not advance cost members almost nothing, and are let in when it is their turn")
+    @DisplayName("H80: waiters that do not advance cost members almost nothing, and acquire when it is their turn")
     void waitersThatDoNotAdvanceCostAlmostNothing() throws Exception {
         try (Lockkeeper holder = connect();
                 Lockkeeper waiting = connect()) {
@@ -88,7 +88,7 @@ class RedlockStandbyTest {
     }
 
     @Test
-    void whoTriesOnceDoesNotWaitForOneWhoStandsBy() throws Exception {
+    void anAttemptDoesNotWaitForAWaiterThatStandsBy() throws Exception {
         try (Lockkeeper holder = connect();
                 Lockkeeper waiting = connect()) {
             Lease held = holder.lock("name").acquire();

@@ -6,7 +6,7 @@ import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.RedisServer;
 import java.util.List;
 
-/** A quorum of three Redis servers obeys the law, as far as it promises to. */
+/** A quorum of three Redis servers obeys the rules, as far as it promises to. */
 class RedlockTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

@@ -22,7 +22,7 @@ class RedlockUrlTest {
     }
 
     @Test
-    void eachHostIsAServerOfItsOwn() {
+    void eachHostIsASeparateServer() {
         List<RedisUrl> members =
                 members("redlock://a,b:7000,[::1]:7001/3?prefix=p&operationTimeout=2s&longestLease=90s");
         assertThat(members.stream().map(member -> member.hosts.get(0)))
@@ -36,7 +36,7 @@ class RedlockUrlTest {
     }
 
     @Test
-    void theLoginOfTheFirstIsThatOfAllWhoHaveNone() {
+    void theFirstHostsLoginAppliesToHostsWithoutOne() {
         List<RedisUrl> members = members("redlock://u:s%2C1@a,b,v:t@c:7000");
         assertThat(members.stream().map(member -> member.user + " " + member.secret))
                 .containsExactly("u s,1", "u s,1", "v t");
@@ -45,7 +45,7 @@ class RedlockUrlTest {
     }
 
     @Test
-    void anUnknownParameterListsTheKnown() {
+    void anUnknownParameterIsRejectedWithTheKnownOnes() {
         assertThatThrownBy(() -> Lockkeeper.connect("redlock://a,b,c?longestLaese=60s"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("longestLaese")
@@ -54,7 +54,7 @@ class RedlockUrlTest {
     }
 
     @Test
-    void tooFewTooManyOrTheSameTwiceAreRefused() {
+    void tooFewTooManyOrDuplicateHostsAreRejected() {
         assertThatThrownBy(() -> Lockkeeper.connect("redlock://a,b"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("3 to 7");

@@ -140,7 +140,7 @@ class SentinelFailOverTest {
     }
 
     @Test
-    void aNameThatTheSentinelsDoNotKnowIsTold() {
+    void aMasterNameThatTheSentinelsDoNotKnowIsReported() {
         assertThatThrownBy(() -> Lockkeeper.connect("redis-sentinel://" + set.addresses() + "#nosuch"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("nosuch");

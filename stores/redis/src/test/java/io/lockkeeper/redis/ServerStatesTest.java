@@ -104,7 +104,7 @@ class ServerStatesTest {
                 CompletableFuture<Lease> waiting = other.lock("signal", LEASE).acquireAsync();
                 awaitWaiter(holder, "signal");
                 assertThat((Long) admin.ask("CLIENT", "KILL", "TYPE", "pubsub")).isPositive();
-                lease.release(); // told to nobody, or to one who has just come back
+                lease.release(); // nobody is notified, or only one that has just come back
                 get(waiting).close();
                 Admin.await(
                         "both listen again",
@@ -117,7 +117,7 @@ class ServerStatesTest {
     }
 
     @Test
-    void connectionsThatTheOperatorKillsAreNotMissed() throws Exception { // H39, H40
+    void connectionsThatAnOperatorKillsAreReplaced() throws Exception { // H39, H40
         try (Lockkeeper keeper = steady()) {
             long last = 0;
             for (int i = 0; i < 30; i++) {

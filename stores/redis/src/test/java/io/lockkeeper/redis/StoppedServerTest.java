@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server stops with open connections, and many threads want something of it: all fail, together, and none is told a lie. */
+/** A server stops with open connections, and many threads send it requests: all fail, together, and none gets a wrong answer. */
 class StoppedServerTest { // H61
     private static final Duration OPERATION = Duration.ofSeconds(1);
 
@@ -120,12 +120,12 @@ class StoppedServerTest { // H61
 
     @ParameterizedTest
     @EnumSource
-    void aCrowdThatWantsOneNameFailsTogether(Ask ask) throws Exception {
+    void threadsThatWantOneNameFailTogether(Ask ask) throws Exception {
         failTogether(10, i -> ask, i -> "one");
     }
 
     @Test
-    void aCrowdThatWantsManyNamesFailsTogether() throws Exception {
+    void threadsThatWantManyNamesFailTogether() throws Exception {
         failTogether(30, i -> Ask.values()[i % 2], i -> "name" + i);
     }
 }

@@ -142,7 +142,7 @@ class TlsTest {
     }
 
     @Test
-    void aQuorumWhoseCertificatesNobodyTrustsIsRefusedAtOnce() { // H54
+    void aQuorumWithUntrustedCertificatesIsRejectedImmediately() { // H54
         String members = String.join(",", "localhost:" + server.port(), "127.0.0.1:" + server.port(), "localhost:1");
         try (Lockkeeper keeper = Lockkeeper.connect("redlocks://" + members + "?operationTimeout=10s")) {
             assertThatThrownBy(() -> keeper.lock("a").acquire())
@@ -152,13 +152,13 @@ class TlsTest {
     }
 
     @Test
-    void aCertificateOfAnotherHostIsRefusedAtOnce() { // H54
+    void aCertificateOfAnotherHostIsRejectedImmediately() { // H54
         trust();
         assertRefused("127.0.0.1");
     }
 
     @Test
-    void aCertificateThatNobodyTrustsIsRefusedAtOnce() { // H54
+    void anUntrustedCertificateIsRejectedImmediately() { // H54
         assertRefused("localhost");
     }
 
@@ -169,13 +169,13 @@ class TlsTest {
     }
 
     @Test
-    void plainWordsToAServerThatSpeaksTlsAreAFailure() {
+    void plainTextToATlsServerIsAFailure() {
         assertThatThrownBy(() -> Lockkeeper.connect("redis://localhost:" + server.port()))
                 .isInstanceOf(StoreUnavailableException.class);
     }
 
     @Test
-    void tlsToAServerThatSpeaksPlainWordsIsAFailureThatSaysSo() {
+    void tlsToAPlainTextServerIsAFailureThatSaysSo() {
         try (RedisServer plain = RedisServer.start()) {
             assertThatThrownBy(() -> Lockkeeper.connect("rediss://" + plain.address()))
                     .isInstanceOf(StoreUnavailableException.class)
@@ -231,7 +231,7 @@ class TlsTest {
     }
 
     @Test
-    void aStoreThatItsPasswordDoesNotOpenIsRejectedByName() {
+    void aKeyStoreWithTheWrongPasswordIsRejectedByName() {
         for (String store : List.of("trustStore", "keyStore")) {
             Throwable failure = catchThrowable(() -> Lockkeeper.connect("rediss://localhost:" + server.port() + "?"
                     + store + "=" + local.store + "&" + store + "Password=hunter2"));

@@ -7,7 +7,7 @@ import io.lockkeeper.testservers.DebianRelease;
 import io.lockkeeper.testservers.RedisServer;
 import org.junit.jupiter.api.Tag;
 
-/** Valkey 8.1 obeys the law. */
+/** Valkey 8.1 obeys the rules. */
 @Tag("full")
 class Valkey8TckTest extends LockStoreTck {
     @Override

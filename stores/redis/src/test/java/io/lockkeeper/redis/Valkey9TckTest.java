@@ -7,7 +7,7 @@ import io.lockkeeper.testservers.DebianRelease;
 import io.lockkeeper.testservers.RedisServer;
 import org.junit.jupiter.api.Tag;
 
-/** Valkey 9 obeys the law. */
+/** Valkey 9 obeys the rules. */
 @Tag("full")
 class Valkey9TckTest extends LockStoreTck {
     @Override

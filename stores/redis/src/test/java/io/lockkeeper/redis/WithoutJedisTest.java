@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class WithoutJedisTest {
     private static final String MISSING = ".*[/\\\\]jedis-[0-9.]+\\.jar";
 
-    /** Loads everything anew, from the class path without what is missing. */
+    /** Loads everything again, from the class path without what is missing. */
     private static URLClassLoader without() throws Exception {
         List<URL> path = new ArrayList<>();
         boolean found = false;
@@ -43,7 +43,7 @@ class WithoutJedisTest {
     }
 
     @Test
-    void whatToAddIsSaid() throws Throwable {
+    void theMessageNamesTheMissingClient() throws Throwable {
         try (URLClassLoader loader = without()) {
             for (String url : List.of("redis://h", "redis-cluster://h", "redis-sentinel://h#m", "redlock://a,b,c")) {
                 assertThatThrownBy(() -> connect(loader, url))
@@ -55,7 +55,7 @@ class WithoutJedisTest {
     }
 
     @Test
-    void otherStoresAreNotConcerned() throws Throwable {
+    void otherStoresStillWork() throws Throwable {
         try (URLClassLoader loader = without();
                 AutoCloseable keeper = connect(loader, "memory:")) {
             assertThat(keeper).isNotNull();

@@ -7,7 +7,7 @@ import io.lockkeeper.spi.Terms;
 import java.util.Optional;
 
 /**
- * A claim's node as its name tells it: {@code MODE_PERMITS_LIMIT_ID_SEQUENCE}, and, where it replaced another of the same
+ * A claim's node, as described by its name: {@code MODE_PERMITS_LIMIT_ID_SEQUENCE}, and, where it replaced another of the same
  * claim, that one's place {@code _CZXID}. So one listing says who is before whom, and who conflicts with whom.
  *
  * @param name the node's name
@@ -60,7 +60,7 @@ record ClaimNode(String name, Mode mode, int permits, int limit, String id, Stri
         }
     }
 
-    /** Whether the number cannot be trusted to tell the order: the counter has come to its end. */
+    /** Whether the number does not determine the order: the counter has come to its end. */
     boolean isPastCounting() {
         return sequence.length() != LAST.length() || sequence.startsWith("-") || sequence.compareTo(LAST) >= 0;
     }

@@ -15,13 +15,13 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * How a claim gets in.
+ * How a claim is made and granted.
  *
  * <p>A name that nobody uses has no node. So one transaction that creates the name's node and the claim's below it
- * succeeds exactly when nobody is there: an uncontended claim is granted in one round trip. Otherwise the claim's node
+ * succeeds exactly when no other claim is there: an uncontended claim is granted in one round trip. Otherwise the claim's node
  * is put at the end of those that are there, and one listing, sent right after it on the same connection, says whom it
  * has to wait for: it watches the nearest one that conflicts, and looks again when that one goes, or takes its going
- * for the grant where nobody else can have come between.
+ * for the grant where no other claim can have come between.
  *
  * <p>Every transaction that makes a claim checks the session's fence and is made in that session. A grant is read off a
  * node that this session made, in this session: a node of an earlier session does not count.
@@ -140,7 +140,7 @@ final class ClaimRecipe {
         if (data.lockDelay() > 0) {
             ops.add(LockDelay.arm(session, entry.marker(), data.lockDelay()));
         }
-        ops.add(Op.setData(entry.parent, NAME_DATA, -1)); // tells the transaction's number and time
+        ops.add(Op.setData(entry.parent, NAME_DATA, -1)); // its result has the transaction's number and time
         Reply reply = outcome(entry, session, send(entry, session, ops));
         if (reply.isOk()) {
             made(entry, reply, 2);

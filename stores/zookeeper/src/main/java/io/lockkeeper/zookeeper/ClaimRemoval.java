@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How a claim ends: released, withdrawn, or by itself. Its node is deleted only in the version that we know, so that a
- * break is never overlooked; the name's own node goes in the same transaction if nobody else is there.
+ * break is never overlooked; the name's own node is deleted in the same transaction if no other claim is there.
  */
 final class ClaimRemoval {
     private static final int ATTEMPTS = 100;
@@ -142,7 +142,7 @@ final class ClaimRemoval {
                     if (alone) {
                         clientState.idle(entry.parent);
                     } else if (delay == 0) {
-                        session.delete(entry.parent, -1); // if nobody else is there
+                        session.delete(entry.parent, -1); // if no other claim is there
                     }
                     return true;
                 }
@@ -166,7 +166,7 @@ final class ClaimRemoval {
     private static List<Op> ops(Entry entry, long delay, boolean alone) {
         List<Op> ops = new ArrayList<>(4);
         if (delay > 0) {
-            // The write tells those who watch the node that this is not a release: they check again.
+            // The write informs those that watch the node that this is not a release: they check again.
             ops.add(Op.setData(entry.path(), entry.data.bytes(), entry.version));
             ops.add(Op.delete(entry.path(), entry.version + 1));
             ops.add(Op.setData(entry.marker(), LockDelay.closed(delay), -1));
@@ -228,7 +228,8 @@ final class ClaimRemoval {
             if (other.parent.equals(entry.parent)
                     && other.state == Entry.State.QUEUED
                     && other.claim.id().client().equals(entry.claim.id().client())
-                    && other.lock.tryLock()) { // otherwise somebody is asking for it right now, so it is not forgotten
+                    && other.lock
+                            .tryLock()) { // otherwise another thread is asking for it right now, so it is not forgotten
                 try {
                     if (other.state == Entry.State.QUEUED && other.isIn(session)) {
                         remove(other, session, false);

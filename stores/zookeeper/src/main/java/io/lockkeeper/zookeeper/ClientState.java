@@ -32,7 +32,7 @@ final class ClientState {
     /** The server's default limit of a message is 1 MiB; the rest is left for the session's other data. */
     static final long MOST_RESERVED = 750_000;
 
-    /** What a path takes beside the name's and the claim's own text. */
+    /** What a path takes in addition to the text of the name and the claim. */
     private static final int BESIDE_PATH = 32;
 
     final Ticker ticker;
@@ -149,7 +149,7 @@ final class ClientState {
 
     /**
      * Takes a share of what one session may have. When a session ends, the ensemble handles the paths of all its nodes
-     * in one message, and an ensemble that cannot send it stops serving everybody.
+     * in one message, and an ensemble that cannot send it stops serving all its clients.
      *
      * @throws StoreUnavailableException when there is no room
      */

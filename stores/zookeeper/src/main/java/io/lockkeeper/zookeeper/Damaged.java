@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Nodes that we cannot read, because somebody has made or changed them by hand or a newer version has written them. A step
+ * Nodes that we cannot read, because they were made or changed by hand or a newer version has written them. A step
  * that needs one fails; a listing leaves it out, so that it harms no other name, and each is reported once.
  */
 final class Damaged {

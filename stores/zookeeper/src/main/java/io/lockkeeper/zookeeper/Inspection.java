@@ -201,7 +201,7 @@ final class Inspection {
             Reply reply = session.await(session.multi(ops), "break");
             if (reply.isOk()) {
                 if (now) {
-                    session.delete(parent, -1); // if nobody else is there
+                    session.delete(parent, -1); // if no other claim is there
                 }
                 return true;
             }

@@ -17,7 +17,7 @@ import java.util.function.Function;
  *
  * @param nodes the claims, first come first
  * @param orphans markers of holders that have gone without a release: the name is closed
- * @param changed the transaction in which somebody last came or went; 0 when there is no such name
+ * @param changed the transaction in which a claim last came or went; 0 if the name has no node
  */
 record Listing(List<ClaimNode> nodes, List<String> orphans, long changed) {
     /** Of a name that nobody uses. */

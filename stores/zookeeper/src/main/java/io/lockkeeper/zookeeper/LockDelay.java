@@ -6,7 +6,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 
 /**
- * How a name stays closed after a holder that vanished. A confirmed hold that asks for a lock-delay has a <em>marker</em> beside
+ * How a name stays closed after a holder that vanished. A confirmed hold that asks for a lock-delay has a <em>marker</em> next to
  * its node, created and removed with it in one transaction. The marker does not go with the session: one without its node closes
  * the name. It is <em>armed</em> ({@code A}) until a client finds it in that state and starts the time ({@code C}).
  */

@@ -58,7 +58,7 @@ final class NameNodes {
         this.ticker = ticker;
     }
 
-    /** Who is at a name; empty when there is no such node. */
+    /** The claims of a name; empty if it has no node. */
     Optional<Listing> list(Session session, String parent) {
         return listed(session, parent, session.children(parent));
     }
@@ -201,7 +201,7 @@ final class NameNodes {
         if (delay == 0) {
             ops.add(Op.delete(seen.path(), version));
         } else {
-            // The write tells those who watch the node that this is not a release: they check again.
+            // The write informs those that watch the node that this is not a release: they check again.
             ops.add(Op.setData(seen.path(), seen.data().bytes(), version));
             ops.add(Op.delete(seen.path(), version + 1));
             long more = delay + left / 1_000_000;

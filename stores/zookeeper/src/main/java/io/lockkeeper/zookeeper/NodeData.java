@@ -13,7 +13,7 @@ import java.util.Optional;
  *
  * @param state how far it has come
  * @param lease the hold ends that many ms after this was written, unless it is {@code kept}
- * @param kept whether the hold goes on as long as its session
+ * @param kept whether the hold lasts as long as its session
  * @param lockDelay how long the name stays closed if the session dies, in ms
  * @param recalled negative, or, while the hold is being broken, the lock-delay to keep after it, in ms
  * @param token the first token, where it is not that of the node's own czxid; otherwise 0

@@ -321,7 +321,7 @@ abstract class Requests {
     }
 
     /**
-     * Whether the ensemble has looked at the request: anything else may come from a client or server that is cut off.
+     * Whether the ensemble has processed the request: any other reply may come from a client or server that is cut off.
      */
     private static boolean isDecided(Reply answer) {
         return switch (answer.code()) {

@@ -148,7 +148,7 @@ final class Session extends Requests implements Liveness {
 
     /**
      * Gives a sign of life, on this thread: a transaction that changes nothing, and that a quorum agrees to. It finds that the
-     * session is over, or that somebody has deleted its own nodes, without which it cannot go on.
+     * session is over, or that its own nodes were deleted by hand, without which it cannot continue.
      */
     void giveSignOfLife() throws InterruptedException {
         Reply answer = blocking(List.of(Op.check(layout.fence(id), -1), Op.check(layout.mailbox(id), -1)));
@@ -224,7 +224,7 @@ final class Session extends Requests implements Liveness {
 
     private int fenceVersion(Reply reply) {
         if (!reply.isOk()) {
-            over = true; // it goes with the session; if somebody has deleted it, nothing made in the session is safe
+            over = true; // it goes with the session; if it was deleted by hand, nothing made in the session is safe
             throw new StoreUnavailableException("the session has expired", null);
         }
         return reply.theStat().getVersion();
@@ -232,7 +232,7 @@ final class Session extends Requests implements Liveness {
 
     /**
      * Creates the session's own nodes. If no access rights were given, the nodes belong to this client; the server
-     * refuses that to a client that has not authenticated, whose nodes are open to everybody.
+     * refuses that to a client that has not authenticated, whose nodes are open to all clients.
      */
     void open() {
         boolean unsaid = acl.isEmpty();

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How a claim that has a node finds out whether it is its turn: a listing says who is before it, and it watches the
- * nearest one that conflicts. It is granted when nobody is left before it, according to a listing or by the deletion of
- * that node, and by nothing else.
+ * nearest one that conflicts. It is granted when nothing is left before it, according to a listing or because that node
+ * was deleted, and in no other way.
  */
 final class TurnCheck {
     /** How long after the waiter before it a waiter checks whether the name has opened. */
@@ -126,7 +126,8 @@ final class TurnCheck {
         entry.ahead = ahead(session, entry.parent, listing, index, closed);
         entry.closed = closed > 0;
         if (holders == null) {
-            // It joined behind another claim, and others have seen it there: so it is notified later, like all waiters.
+            // It joined the queue after another claim, and others have seen it there: it is notified later, like all
+            // waiters.
             entry.listed = 0;
             clientState.lookLater(entry);
             return queued(entry, NameNodes.NEVER);
@@ -155,7 +156,7 @@ final class TurnCheck {
         return true;
     }
 
-    /** The answer that the claim has to wait, behind as many as were found at the last check. */
+    /** The answer that the claim has to wait for as many others as were found at the last check. */
     Answer queued(Entry entry, long opens) {
         long slow = entry.claim.terms().patience().toNanos() / 3;
         long wait = Math.min(slow, Math.max(0, opens) + entry.ahead * BETWEEN_LOOKS);
@@ -259,7 +260,7 @@ final class TurnCheck {
                 throw new StoreUnavailableException("the claim was deleted while it was being granted", null);
             }
         } else if (terms.mode() != Mode.EXCLUSIVE) {
-            // For those that inspect the name or wait behind us; there is no need to wait for the answer.
+            // For those that inspect the name or wait for us; there is no need to wait for the answer.
             entry.pending = session.write(entry.path(), data.bytes(), entry.version);
         }
         entry.data = data;

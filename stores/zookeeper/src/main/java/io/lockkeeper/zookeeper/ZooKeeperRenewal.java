@@ -160,7 +160,7 @@ final class ZooKeeperRenewal {
     }
 
     /**
-     * Whether somebody has deleted the hold's node; it has another if it was downgraded since we looked. If somebody
+     * Whether the hold's node was deleted by hand; it has another if it was downgraded since we looked. If somebody
      * has written to it, we learn here whether that was a break: the message about it may have been lost.
      */
     private boolean isGone(

@@ -73,7 +73,7 @@ final class ZooKeeperSetup {
     }
 
     /**
-     * Returns when the session has ended: the client goes on to sleep a tenth of a second for its socket's sake. If the server does
+     * Returns when the session has ended: the client then sleeps a tenth of a second for its socket's sake. If the server does
      * not answer, the client waits for two thirds of a session before it gives up; we do not.
      */
     private static void close(CuratorFramework curator, @Nullable Session session, Duration timeout) {

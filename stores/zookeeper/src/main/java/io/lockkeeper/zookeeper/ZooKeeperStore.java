@@ -60,7 +60,7 @@ public final class ZooKeeperStore implements LockStore {
                     Guarantee.PUSH),
             Duration.ofMillis(100));
 
-    /** Where ZooKeeper keeps what is its own. */
+    /** Where ZooKeeper keeps its own nodes. */
     private static final String RESERVED = "/zookeeper";
 
     private static final Duration OPERATION_TIMEOUT = Duration.ofSeconds(1);
@@ -184,10 +184,10 @@ public final class ZooKeeperStore implements LockStore {
             clientState.tellAll(signals -> signals.sessionLost(why));
         }
         if (session.zk.getState().isAlive()) {
-            // To the server the session goes on, and with it what nobody holds or waits for any more.
+            // To the server the session continues, and with it the nodes that nobody holds or waits for any more.
             for (String path : left) {
                 session.delete(path, -1);
-                session.delete(Layout.parent(path), -1); // if nobody else is there
+                session.delete(Layout.parent(path), -1); // if no other claim is there
             }
         }
         session.close();

@@ -83,7 +83,7 @@ class AccessTest {
     }
 
     @Test
-    void withCredentialsNodesBelongToWhoeverMadeThem() throws Exception {
+    void withCredentialsNodesBelongToTheirCreator() throws Exception {
         try (Lockkeeper owner = Lockkeeper.connect(url("app:s%40cret@", "prefix=closed"));
                 CuratorFramework self = curator("app:s@cret");
                 CuratorFramework stranger = curator("");
@@ -106,7 +106,7 @@ class AccessTest {
     }
 
     @Test
-    void withCredentialsNodesAreEverybodysOnlyIfAsked() throws Exception {
+    void withCredentialsNodesAreOpenToAllOnlyOnRequest() throws Exception {
         try (Lockkeeper owner = Lockkeeper.connect(url("app:secret@", "prefix=shared&acl=world"));
                 CuratorFramework stranger = curator("");
                 Lockkeeper other = Lockkeeper.connect(url("", "prefix=shared"));
@@ -118,7 +118,7 @@ class AccessTest {
     }
 
     @Test
-    void theNodesOfAClientWithoutANameAreEverybodysUnlessThatIsForbidden() throws Exception {
+    void theNodesOfAnUnauthenticatedClientAreOpenToAllUnlessForbidden() throws Exception {
         try (Lockkeeper nameless = Lockkeeper.connect(url("", "prefix=open"));
                 CuratorFramework stranger = curator("");
                 Lockkeeper strict = Lockkeeper.connect(url("", "prefix=strict&acl=creator"));

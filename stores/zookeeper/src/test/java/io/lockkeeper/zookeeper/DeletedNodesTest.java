@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Somebody deletes nodes by hand: whoever relied on them is told at the next renewal (H115). */
+/** Nodes are deleted by hand: holders that relied on them are notified at the next renewal (H115). */
 class DeletedNodesTest {
     private static final Duration LONG = Duration.ofSeconds(60);
 
@@ -71,14 +71,14 @@ class DeletedNodesTest {
             await().atMost(LONG).until(() -> told.get() != null);
             assertThat(told.get().reason()).isEqualTo(LeaseLost.Reason.BROKEN);
             assertThat(lease.release()).isFalse();
-            assertThat(other.isValid()).as("the other hold goes on").isTrue();
+            assertThat(other.isValid()).as("the other hold remains").isTrue();
             assertThat(other.release()).isTrue();
             assertThat(keeper.lock("claim", LEASE).tryAcquire(LONG).map(Lease::release))
                     .contains(true);
         }
     }
 
-    /** Without its mailbox a client would not be told of a break, and without its fence no claim of it is safe. */
+    /** Without its mailbox a client would not be notified of a break, and without its fence no claim of it is safe. */
     @ParameterizedTest
     @ValueSource(strings = {"-m", "-f"})
     void holdsOfASessionWhoseOwnNodesWereDeletedAreReportedAsLost(String which) throws Exception {
@@ -93,7 +93,7 @@ class DeletedNodesTest {
             assertThat(told.get().reason()).isEqualTo(LeaseLost.Reason.SESSION_LOST);
             assertThat(lease.release()).isFalse();
             assertThat(waiting.get(LONG.toSeconds(), TimeUnit.SECONDS).release())
-                    .as("its node was removed: its session goes on")
+                    .as("its node was removed: its session continues")
                     .isTrue();
             assertThat(keeper.lock("own" + which, LEASE).tryAcquire(LONG).map(Lease::release))
                     .as("with new nodes")

@@ -65,7 +65,7 @@ class EndingSessionTest {
 
     /** To those who watch, the end of a session is this: all its nodes go in one transaction. */
     @Test
-    void nodesOfASessionThatGoTogetherLetNobodyIn() throws Exception {
+    void nodesOfASessionThatVanishTogetherGrantNothing() throws Exception {
         try (CuratorFramework client = curator();
                 ZooKeeperStore store = ZooKeeperStore.of(client);
                 Lockkeeper keeper = Lockkeeper.builder(store)

@@ -129,7 +129,7 @@ class EnsembleTest {
         }
     }
 
-    /** A release that meets the fault is repeated behind: then the next one's turn tells that it has been carried out. */
+    /** A release that meets the fault is repeated in the background: the next grant shows that it has been carried out. */
     private static void releaseWhenReachable(Lease lease) {
         try {
             assertThat(lease.release()).isTrue();
@@ -189,7 +189,7 @@ class EnsembleTest {
         }
     }
 
-    /** A leader without followers goes on answering for a while, though others may have a leader: that is no sign of life. */
+    /** A leader without followers continues to answer for a while, though others may have a leader: that is no sign of life. */
     @Test
     void aHolderAtALeaderWithoutAQuorumLosesItsHoldThoughThatAnswers() throws Exception { // H70
         ZooKeeperServer leader = ensemble.leader();
@@ -211,7 +211,7 @@ class EnsembleTest {
 
     /** Its follower is stopped, as if cut off: the leader ends the session, and the holder must know before others get in. */
     @Test
-    void aHolderAtAFollowerThatIsStoppedLosesItsHoldBeforeOthersGetIn() throws Exception {
+    void aHolderAtAFollowerThatIsStoppedLosesItsHoldBeforeOthersAcquire() throws Exception {
         ZooKeeperServer follower = ensemble.follower();
         try (TcpProxy proxy = TcpProxy.to(follower.port());
                 Lockkeeper holder = keeper("127.0.0.1:" + proxy.port(), "6s");

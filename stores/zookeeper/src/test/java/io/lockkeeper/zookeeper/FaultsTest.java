@@ -170,7 +170,7 @@ class FaultsTest {
     }
 
     @Test
-    void aClaimThatArrivesAfterItsSenderHasGivenUpLeavesNothingBehind() throws Exception {
+    void aClaimThatArrivesAfterItsSenderHasGivenUpLeavesNothing() throws Exception {
         try (TcpProxy proxy = TcpProxy.to(server.port());
                 Lockkeeper keeper =
                         builder(proxy.port(), "20s", Duration.ofMillis(500)).build();
@@ -198,7 +198,7 @@ class FaultsTest {
     /** Although ZooKeeper knows no leases, and the session would go on for a minute. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whoHasOverstayedIsEvictedByTheNextAlsoWhenItsClientIsCutOff(boolean capped) throws Exception {
+    void anOverdueHoldIsEvictedByTheNextEvenIfItsClientIsCutOff(boolean capped) throws Exception {
         LockOptions brief = capped
                 ? LockOptions.defaults().lease(Duration.ofSeconds(30)).maxHold(Duration.ofSeconds(3))
                 : LockOptions.defaults().fixedLease(Duration.ofSeconds(3));
@@ -227,7 +227,7 @@ class FaultsTest {
     }
 
     @Test
-    void aHolderThatIsCutOffIsAtRiskThenLosesItsHoldAndOnlyThenOthersGetIn() throws Exception { // H41
+    void aHolderThatIsCutOffIsAtRiskThenLosesItsHoldAndOnlyThenOthersAcquire() throws Exception { // H41
         AtomicInteger atRisk = new AtomicInteger();
         AtomicReference<LeaseLost> told = new AtomicReference<>();
         KeeperListener listener = new KeeperListener() {

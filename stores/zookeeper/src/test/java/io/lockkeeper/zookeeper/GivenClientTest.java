@@ -125,7 +125,7 @@ class GivenClientTest {
 
     private static final int LISTENERS = 30;
 
-    /** Curator tells its listeners one after the other: ours is somewhere among these, which keep it waiting. */
+    /** Curator notifies its listeners one after another: ours is somewhere among these, which keep it waiting. */
     private static void slowDown(CuratorFramework client, CountDownLatch gate, AtomicInteger told) {
         for (int i = 0; i < LISTENERS; i++) {
             client.getConnectionStateListenable().addListener((c, state) -> {
@@ -174,7 +174,7 @@ class GivenClientTest {
 
     /** Claims that wait when a session is lost, and others that wait in the next one when that is heard of. */
     @Test
-    void whoIsQueuedAtALateEventIsServedAndLeavesNoNodeBehind() throws Exception { // H68
+    void aWaiterAtALateEventIsServedAndLeavesNoNode() throws Exception { // H68
         CountDownLatch gate = new CountDownLatch(1);
         AtomicInteger told = new AtomicInteger();
         String path = new Layout("/lockkeeper").name("queue");

@@ -123,7 +123,7 @@ class HazardsTest {
             twoHaveIt = curatorLetsTwoIn("/curator-604-" + i);
         }
         assertThat(twoHaveIt)
-                .as("two have it: the second was let in on a node that then went with its session")
+                .as("two hold it: the second was granted on a node that then went with its session")
                 .isTrue();
     }
 
@@ -158,7 +158,7 @@ class HazardsTest {
     }
 
     @Test
-    void aNodeOfASessionThatDiedIsNobodys() throws Exception {
+    void aNodeOfADeadSessionIsNotAHold() throws Exception {
         try (Lockkeeper a = keeper();
                 CuratorFramework b = curator();
                 ZooKeeperStore store = ZooKeeperStore.of(b);
@@ -186,7 +186,7 @@ class HazardsTest {
     }
 
     @Test
-    void aSessionThatTheServerEndsIsToldAndLetsOthersIn() throws Exception {
+    void holdersAreNotifiedWhenTheServerEndsTheirSessionAndOthersAcquire() throws Exception {
         try (CuratorFramework client = curator();
                 ZooKeeperStore store = ZooKeeperStore.of(client);
                 Lockkeeper holder = Lockkeeper.on(store);
@@ -249,7 +249,7 @@ class HazardsTest {
     }
 
     @Test
-    void anEmptyNodeThatSomebodyLeftBehindIsInNobodysWay() throws Exception {
+    void anEmptyNodeThatWasLeftDoesNoHarm() throws Exception {
         String path = new Layout("/lockkeeper").name("left");
         try (CuratorFramework client = curator();
                 Lockkeeper keeper = keeper()) {
@@ -279,7 +279,7 @@ class HazardsTest {
 
     /** A clock that jumps must not end what its holder has not even had the time to renew. */
     @Test
-    void aHoldThatLastsLongerThanItsSessionEndsByNobodysClock() throws Exception {
+    void aHoldThatLastsLongerThanItsSessionDependsOnNoClock() throws Exception {
         Layout layout = new Layout("/lockkeeper");
         LockOptions fair = LockOptions.defaults().fair(true);
         try (CuratorFramework client = curator();

@@ -90,10 +90,10 @@ class MailboxTest {
         return valid;
     }
 
-    /** Renewed every 20 s: so that a recall is read behind foreign text, and not found by a renewal. */
+    /** Renewed every 20 s: so that a recall is read after foreign text, and not found by a renewal. */
     @ParameterizedTest
     @ValueSource(strings = {"foreign text\n", "foreign text", "R nonsense\n", "X a.b\n", "\n\n", "R \nL\n"})
-    void aBreakIsReadBehindForeignText(String foreign) throws Exception {
+    void aBreakIsReadAfterForeignText(String foreign) throws Exception {
         String name = "behind-" + foreign.replace("\n", "|");
         AtomicReference<LeaseLost> told = new AtomicReference<>();
         try (Lockkeeper holder = keeper(server.port());

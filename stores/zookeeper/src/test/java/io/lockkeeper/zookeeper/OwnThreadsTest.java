@@ -58,7 +58,7 @@ class OwnThreadsTest {
         private static final long serialVersionUID = 1;
 
         Expected() {
-            super("a class of the user's is missing (as the test wants it)");
+            super("a class of the application is missing (as the test wants it)");
         }
     }
 
@@ -85,7 +85,7 @@ class OwnThreadsTest {
                 });
     }
 
-    /** Notes what it is told, and throws an {@code Error} that many times before. */
+    /** Records its notifications, and throws an {@code Error} that many times before. */
     private static Signals signals(Queue<String> told, AtomicInteger times) {
         return (Signals) Proxy.newProxyInstance(
                 OwnThreadsTest.class.getClassLoader(), new Class<?>[] {Signals.class}, (proxy, m, args) -> {
@@ -166,7 +166,7 @@ class OwnThreadsTest {
     /** The first or the second thread cannot be started: the store is not there, and nothing of it is. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void aStoreWhoseThreadsCannotBeStartedLeavesNothingBehind(int failing) throws Exception { // H65
+    void aStoreWhoseThreadsCannotBeStartedLeavesNothing(int failing) throws Exception { // H65
         AtomicInteger listening = new AtomicInteger();
         AtomicInteger closed = new AtomicInteger();
         AtomicInteger asked = new AtomicInteger();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a client is not told that was disconnected while something happened: after that a listing decides, never a watch. */
+/** A client that was disconnected is not notified of what happened meanwhile: after that a listing decides, never a watch. */
 class ReconnectTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final LockOptions LEASE = LockOptions.defaults().lease(Duration.ofMinutes(2));
@@ -57,7 +57,7 @@ class ReconnectTest {
     }
 
     @Test
-    void aDowngradeThatAWaitingWriterDidNotSeeLetsItNotIn() throws Exception { // H67
+    void aDowngradeThatAWaitingWriterDidNotSeeDoesNotAdmitIt() throws Exception { // H67
         try (TcpProxy proxy = TcpProxy.to(server.port());
                 Lockkeeper holder = keeper(server.port());
                 Lockkeeper waiter = keeper(proxy.port())) {
@@ -74,7 +74,7 @@ class ReconnectTest {
             // It has looked again when it watches the reader's node.
             await().atMost(LONG)
                     .until(() -> writing.isDone() || server.ask("wchp").contains("/S_"));
-            assertThat(writing).as("a writer beside a reader").isNotDone();
+            assertThat(writing).as("a writer while a reader holds it").isNotDone();
             assertThat(reading.isValid()).isTrue();
             lock.readLock().unlock();
             assertThat(writing.get(LONG.toSeconds(), TimeUnit.SECONDS).release())
@@ -84,7 +84,7 @@ class ReconnectTest {
 
     /** The hold is lost, because nobody knows what it is; what is left of it must not keep others out as long as the session lives. */
     @Test
-    void aDowngradeWhoseAnswerDoesNotComeLeavesNothingBehind() throws Exception { // H68, H73
+    void aDowngradeWhoseAnswerDoesNotComeLeavesNothing() throws Exception { // H68, H73
         try (TcpProxy proxy = TcpProxy.to(server.port());
                 Lockkeeper other = keeper(server.port());
                 Lockkeeper holder = Lockkeeper.builder("zookeeper://127.0.0.1:" + proxy.port() + "?session=8s")
@@ -132,7 +132,7 @@ class ReconnectTest {
     }
 
     @Test
-    void aWaiterWhoseTurnCameWhileItWasAwayIsLetIn() throws Exception {
+    void aWaiterWhoseTurnCameWhileItWasAwayAcquires() throws Exception {
         try (TcpProxy proxy = TcpProxy.to(server.port());
                 Lockkeeper holder = keeper(server.port());
                 Lockkeeper waiter = keeper(proxy.port())) {

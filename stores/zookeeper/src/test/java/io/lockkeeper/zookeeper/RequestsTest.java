@@ -82,7 +82,7 @@ class RequestsTest {
     }
 
     @Test
-    void reentryAndValidityAskNobody() throws Exception {
+    void reentryAndValidityCostNoRequest() throws Exception {
         try (Lockkeeper keeper = keeper()) {
             DistributedLock lock = lock(keeper, "again");
             lock.lock();
@@ -105,7 +105,7 @@ class RequestsTest {
         assertThat(many).isLessThanOrEqualTo(few + 1);
     }
 
-    /** Lets so many in, one after the other, and counts what that costs each. */
+    /** Grants that many claims one after another, and counts what each costs. */
     private static double requestsAHandOff(int waiters) throws Exception {
         String name = "queue-" + waiters;
         List<Lockkeeper> keepers = new ArrayList<>();
@@ -126,7 +126,7 @@ class RequestsTest {
                         .thenApply(Lease.class::cast)
                         .get(LONG.toSeconds(), TimeUnit.SECONDS);
                 waiting.removeIf(CompletableFuture::isDone);
-                assertThat(waiting).as("exactly one is let in").hasSize(waiters - i - 1);
+                assertThat(waiting).as("exactly one acquires").hasSize(waiters - i - 1);
             }
             double each = (double) (server.received() - before) / waiters;
             lease.release();
@@ -191,7 +191,7 @@ class RequestsTest {
     }
 
     @Test
-    void aReleaseWakesTheNextClientAndNobodyElse() throws Exception {
+    void aReleaseWakesOnlyTheNextClient() throws Exception {
         try (Client holder = Client.open();
                 Client next = Client.open();
                 Client third = Client.open();
@@ -220,7 +220,7 @@ class RequestsTest {
     }
 
     @Test
-    void aReleaseLetsAGroupOfReadersInAtOnceAndNotTheWriterBehindThem() throws Exception {
+    void aReleaseAdmitsAGroupOfReadersTogetherAndNotTheWriterAfterThem() throws Exception {
         LockOptions options = LockOptions.defaults().lease(Duration.ofHours(2)).fair(true);
         try (Client writer = Client.open();
                 Client readers = Client.open();

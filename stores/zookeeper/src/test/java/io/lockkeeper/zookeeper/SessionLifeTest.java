@@ -82,7 +82,7 @@ class SessionLifeTest {
     }
 
     @Test
-    void manyWhoNeedASessionWaitTogetherAndNotInTurn() throws Exception { // H62
+    void threadsThatNeedASessionWaitTogetherAndNotInTurn() throws Exception { // H62
         Duration timeout = Duration.ofMillis(500);
         int threads = 20;
         try (TcpProxy proxy = TcpProxy.to(server.port())) {
@@ -130,7 +130,7 @@ class SessionLifeTest {
         }
     }
 
-    /** How long the slowest of so many calls takes, or the end of their keeper. */
+    /** How long the slowest of that many calls takes, or the end of their keeper. */
     private static long slowest(ZooKeeperServer stopped, int threads, Duration timeout) throws Exception {
         Lockkeeper keeper = keeper(stopped.port(), "20s", timeout);
         List<Callable<Object>> calls = new ArrayList<>();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class WithoutCuratorTest {
     private static final String MISSING = ".*[/\\\\](curator|zookeeper)-[a-z0-9.-]+\\.jar";
 
-    /** Loads everything anew, from the class path without what is missing. */
+    /** Loads everything again, from the class path without what is missing. */
     private static URLClassLoader without() throws Exception {
         List<URL> path = new ArrayList<>();
         boolean found = false;
@@ -43,7 +43,7 @@ class WithoutCuratorTest {
     }
 
     @Test
-    void whatToAddIsSaid() throws Throwable {
+    void theMessageNamesTheMissingClient() throws Throwable {
         try (URLClassLoader loader = without()) {
             for (String url : List.of("zookeeper://h")) {
                 assertThatThrownBy(() -> connect(loader, url))
@@ -55,7 +55,7 @@ class WithoutCuratorTest {
     }
 
     @Test
-    void otherStoresAreNotConcerned() throws Throwable {
+    void otherStoresStillWork() throws Throwable {
         try (URLClassLoader loader = without();
                 AutoCloseable keeper = connect(loader, "memory:")) {
             assertThat(keeper).isNotNull();

@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.ZooKeeperEnsemble;
 
-/** A ZooKeeper ensemble of three obeys the law. */
+/** A ZooKeeper ensemble of three obeys the rules. */
 class ZooKeeperEnsembleTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

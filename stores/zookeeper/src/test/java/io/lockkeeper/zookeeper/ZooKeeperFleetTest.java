@@ -18,7 +18,7 @@ final class ZooKeeperFleetTest {
         return "zookeeper://" + addresses + "?session=6s";
     }
 
-    /** One server behind a bad network. */
+    /** One server with a bad network in front of it. */
     @Nested
     final class OneServer extends FleetTck {
         @Override

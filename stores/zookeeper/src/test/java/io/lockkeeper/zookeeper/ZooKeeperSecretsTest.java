@@ -58,7 +58,7 @@ class ZooKeeperSecretsTest { // H78
     }
 
     @Test
-    void noneIsShown() {
+    void noSecretIsShown() {
         List<String> urls = urls();
         assertThat(urls).hasSizeGreaterThanOrEqualTo(30);
         List<String> found = new ArrayList<>();

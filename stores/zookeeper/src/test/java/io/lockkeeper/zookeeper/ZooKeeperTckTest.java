@@ -5,7 +5,7 @@ import io.lockkeeper.tck.LockStoreTck;
 import io.lockkeeper.tck.StoreFixture;
 import io.lockkeeper.testservers.ZooKeeperServer;
 
-/** ZooKeeper obeys the law. */
+/** ZooKeeper obeys the rules. */
 class ZooKeeperTckTest extends LockStoreTck {
     @Override
     protected StoreFixture start() {

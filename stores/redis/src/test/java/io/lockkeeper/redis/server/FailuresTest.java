@@ -28,7 +28,7 @@ class FailuresTest {
                 "CLUSTERDOWN Hash slot not served",
                 "BUSY Redis is busy running a script."
             })
-    void whatPassesIsRecognisedHoweverItIsWrapped(String error) { // H98
+    void temporaryErrorsAreRecognisedHoweverTheyAreWrapped(String error) { // H98
         String word = error.substring(0, error.indexOf(' '));
         for (String said : new String[] {
             error,
@@ -51,7 +51,7 @@ class FailuresTest {
     }
 
     @Test
-    void whatLastsIsRecognisedHoweverItIsWrapped() { // H98
+    void lastingErrorsAreRecognisedHoweverTheyAreWrapped() { // H98
         for (String said : new String[] {
             "NOPERM this user has no permissions to run the 'evalsha' command",
             BEFORE_7 + "@user_script: 41: The user executing the script can't run this command or subcommand",

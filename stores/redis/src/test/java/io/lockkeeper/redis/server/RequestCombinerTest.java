@@ -76,7 +76,7 @@ class RequestCombinerTest {
     }
 
     @Test
-    void everybodyGetsTheirOwnAnswerAndEachIsSentOnce() throws Exception {
+    void eachCallerGetsItsAnswerAndEachCallIsSentOnce() throws Exception {
         AtomicInteger sent = new AtomicInteger();
         AtomicInteger batches = new AtomicInteger();
         RequestCombiner combiner = new RequestCombiner(
@@ -107,7 +107,7 @@ class RequestCombinerTest {
     }
 
     @Test
-    void aFailureIsThatOfAllWhoWereSentTogetherAndOfNobodyElse() throws Exception {
+    void aFailedBatchFailsAllItsCallsAndNoOthers() throws Exception {
         CountDownLatch inside = new CountDownLatch(2);
         CountDownLatch go = new CountDownLatch(1);
         RequestCombiner combiner = new RequestCombiner(
@@ -136,7 +136,7 @@ class RequestCombinerTest {
     }
 
     @Test
-    void whatNobodySendsInTimeIsNeverSent() throws Exception {
+    void aCallThatNoThreadSendsInTimeIsNeverSent() throws Exception {
         List<String> sent = Collections.synchronizedList(new ArrayList<>());
         CountDownLatch inside = new CountDownLatch(2);
         CountDownLatch go = new CountDownLatch(1);

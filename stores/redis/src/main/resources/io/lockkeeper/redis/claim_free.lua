@@ -10,7 +10,7 @@ then
   local last = expires + ARGV[7]
   local floor = last <= tonumber(found[1] or 0) and call('GET', KEYS[2])
   if floor and (#floor < #clock or (#floor == #clock and floor < clock)) then
-    call('SET', KEYS[2], now + ARGV[9] - 1)
+    call('SET', KEYS[2], text(now + ARGV[9] - 1))
     call(
       'HSET', names, ARGV[1],
       write_sole(last, '', expires, '1', write_rest(ARGV[10], ARGV[2], ARGV[3], clock, ARGV[9], clock, ARGV[13]))

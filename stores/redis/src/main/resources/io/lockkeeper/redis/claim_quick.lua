@@ -11,7 +11,7 @@ if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then
     sweep()
     return 'G ' .. token .. ' ' .. block .. ' ' .. ARGV[6] .. ' 1 ' .. clock
   end
-  local last, more, hold, expires, _, _, _, _, limit, holder = match(record or '', SOLE)
+  local last, more, hold, expires, limit, holder = match(record or '', TO_QUEUE)
   if last and KEYS[7] and ARGV[5] == '1' then
     local waiting, began, place, lapses, kept = queue_behind(more)
     expires = tonumber(expires)
@@ -23,14 +23,15 @@ if ARGV[4] == '0' and refused_till < now and tonumber(ARGV[8]) >= now then
         ) == 1
     then
       local lapse = now + ARGV[12]
+      local lapse_text = text(lapse)
       place = text(max(now, place + 1))
       if waiting == '0' then
-        began, lapses, kept = place, text(lapse), '0'
+        began, lapses, kept = place, lapse_text, '0'
       elseif lapse < tonumber(lapses) then
-        lapses = text(lapse)
+        lapses = lapse_text
       end
       call('ZADD', KEYS[4], place, ARGV[2])
-      call('ZADD', KEYS[5], lapse, ARGV[2])
+      call('ZADD', KEYS[5], lapse_text, ARGV[2])
       if lapse > tonumber(kept) then
         kept = text(lapse + SLACK)
         call('PEXPIREAT', KEYS[4], millis(kept))

@@ -5,9 +5,9 @@
 -- Answer: the time; then of each hold 'K REMAINING', or 'M' when it is not so simple.
 
 local function extend(code, record, id, lease)
-  local _, more, _, expires, recalled, stray, _, rest, _, holder, _, _, delay = match(record, SOLE)
+  local more, expires, rest, holder, delay = match(record, TO_EXTEND)
   expires = tonumber(expires)
-  if holder ~= id or recalled ~= '-1' or stray ~= '0' or expires <= now then
+  if holder ~= id or expires <= now then
     return 'M'
   end
   local waiting, _, _, lapses, kept = queue_behind(more)

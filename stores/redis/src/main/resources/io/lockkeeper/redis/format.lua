@@ -1,7 +1,5 @@
--- The form of records: what is kept, every pattern that reads it, and the writers that the shortest paths need, before which this
--- comes: a pattern costs nothing until it is used, but each function a little. The other writers are in record.lua. No other script
--- knows what a record looks like, and in Java only NameSnapshot does: it reads the line of a hold, which is what inspect.lua and
--- check.lua answer.
+-- The form of records: what is kept, every pattern that reads it, and all that writes it. No other script knows what a record looks
+-- like, and in Java only NameSnapshot does: it reads the line of a hold, which is what inspect.lua and check.lua answer.
 --
 -- All that is kept of the names of a bucket, and the keys that each script is given first:
 --   KEYS[1]  names    hash: the name's code to its record. This is also the index of the names in use. Its fields that begin with
@@ -41,12 +39,16 @@ local ONLY_QUEUE = '^ 0 (%d+) (%d+) (%d+) (%d+) (%d+) 0 0 0 0$'
 -- on; DELAY, DEADLINE, PERMITS.
 local HOLD = '^(%d+) (%S+) (%d) (%d) (%d+) (%S+) (%a) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
 
--- Of the record of a name that one claim holds, what the fast paths need: LAST; the rest of the first line; the line of the hold;
--- EXPIRES, RECALLED, STRAY, CONFIRMED; all from LIMIT on; LIMIT, ID, TOKEN, BLOCK, DELAY.
-local SOLE = '^2 (%d+)([^\n]*)\n((%d+) (%S+) (%d) (%d) ((%d+) (%S+) %a (%d+) (%d+) %d+ (%d+) .*))$'
-
--- Of the record of a hold that is not being broken, whose claim did not stray, and for which nobody waits: EXPIRES, ID.
-local ONLY_HOLD = '^2 %d+\n(%d+) %-1 0 %d %d+ (%S+) '
+-- Of the record of a name that one claim holds, what each of the fast paths needs, and no more, because each capture costs. MORE is
+-- the rest of the first line.
+-- To queue: LAST, MORE, the line of the hold, EXPIRES, LIMIT, ID.
+local TO_QUEUE = '^2 (%d+)([^\n]*)\n((%d+) %S+ %d %d (%d+) (%S+) .*)$'
+-- To release a hold that is not being broken and whose claim did not stray: MORE, EXPIRES, ID.
+local TO_RELEASE = '^2 %d+([^\n]*)\n(%d+) %-1 0 %d %d+ (%S+) '
+-- To extend such a hold: MORE, EXPIRES; all from LIMIT on; ID, DELAY.
+local TO_EXTEND = '^2 %d+([^\n]*)\n(%d+) %-1 0 %d (%d+ (%S+) %a %d+ %d+ %d+ (%d+) .*)$'
+-- To say what was granted: LAST, EXPIRES, CONFIRMED, ID, TOKEN, BLOCK.
+local TO_ANSWER = '^2 (%d+)[^\n]*\n(%d+) %S+ %d (%d) %d+ (%S+) %a (%d+) (%d+) '
 
 -- Of the entry of a queued claim: MODE, STRAY, FIRST, PATIENCE, BLOCK, LIMIT; TAIL; DELAY, DEADLINE, PERMITS.
 local ENTRY = '^(%a) (%d) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
@@ -54,13 +56,34 @@ local ENTRY = '^(%a) (%d) (%d+) (%d+) (%d+) (%d+) ((%d+) (%d+) (%d+) .*)$'
 -- What a hold's line among the entries begins with, and the entry of a queued claim does not.
 local IS_HOLD = '^%d'
 
+-- A whole number as text. Redis itself writes out numbers that it is passed, but takes longer.
+local function text(number)
+  return format(WHOLE, number)
+end
+
 -- The record of a name with one hold, which is not being broken and whose claim did not stray: MORE is the rest of the first line,
 -- REST all from LIMIT on.
 local function write_sole(last, more, expires, confirmed, rest)
-  return format('2 %.0f%s\n%.0f -1 0 %s %s', last, more, expires, confirmed, rest)
+  return '2 ' .. text(last) .. more .. '\n' .. text(expires) .. ' -1 0 ' .. confirmed .. ' ' .. rest
 end
 
 -- All from LIMIT on of the line of a hold, which remains the same as long as the hold keeps its token.
 local function write_rest(limit, id, mode, token, block, since, tail)
   return limit .. ' ' .. id .. ' ' .. mode .. ' ' .. token .. ' ' .. block .. ' ' .. since .. ' ' .. tail
+end
+
+-- Any record; either of the rest of its first line and the line of the only hold may be empty.
+local function write_record(last, more, hold)
+  return '2 ' .. text(last) .. more .. (hold == '' and '' or '\n') .. hold
+end
+
+-- The rest of the first line, all as text.
+local function write_more(closed, waiting, began, place, lapses, kept, crowd, taken, limit, gone)
+  return ' ' .. closed .. ' ' .. waiting .. ' ' .. began .. ' ' .. place .. ' ' .. lapses .. ' ' .. kept .. ' ' .. crowd .. ' '
+    .. taken .. ' ' .. limit .. ' ' .. gone
+end
+
+-- The entry of a queued claim, all as text.
+local function write_entry(mode, stray, first, patience, block, limit, tail)
+  return mode .. ' ' .. stray .. ' ' .. first .. ' ' .. patience .. ' ' .. block .. ' ' .. limit .. ' ' .. tail
 end

@@ -1,14 +1,9 @@
--- Writing records, and what is kept of their bucket. See format.lua for their form.
+-- What steps do with records and with what is kept of their bucket. See format.lua for the form of records.
 
 -- Keys expire later than they must by this much, so that their expiry need not be set each time.
 local SLACK = 2000000
 
 local till, refused_till, sweep_at
-
--- A whole number as text; tostring would say 1.7e+15. Redis itself writes out numbers that it is passed.
-local function text(number)
-  return format('%.0f', number)
-end
 
 -- Whether one number is less than another, both as text.
 local function less(a, b)
@@ -19,7 +14,7 @@ end
 -- hybrid of clock and counter, so that they rise even if the floor is lost.
 local function draw(floor, wanted)
   if less(call('GET', floor) or '0', clock) then
-    call('SET', floor, now + wanted - 1)
+    call('SET', floor, text(now + wanted - 1))
     return clock, wanted
   end
   call('INCR', floor)
@@ -84,25 +79,9 @@ local function sweep()
   end
 end
 
--- A record; either of the rest of its first line and the line of the only hold may be empty.
-local function write_record(last, more, hold)
-  return format(hold == '' and '2 %.0f%s%s' or '2 %.0f%s\n%s', last, more, hold)
-end
-
--- The rest of the first line, all as text.
-local function write_more(closed, waiting, began, place, lapses, kept, crowd, taken, limit, gone)
-  return ' ' .. closed .. ' ' .. waiting .. ' ' .. began .. ' ' .. place .. ' ' .. lapses .. ' ' .. kept .. ' ' .. crowd .. ' '
-    .. taken .. ' ' .. limit .. ' ' .. gone
-end
-
 -- The rest of the first line of a record that has nothing but a queue, if that is not empty; all as text but WAITING.
 local function write_queue(waiting, began, place, lapses, kept)
   return waiting > 0 and write_more('0', waiting, began, place, lapses, kept, '0', '0', '0', '0') or ''
-end
-
--- The entry of a queued claim, all as text.
-local function write_entry(mode, stray, first, patience, block, limit, tail)
-  return mode .. ' ' .. stray .. ' ' .. first .. ' ' .. patience .. ' ' .. block .. ' ' .. limit .. ' ' .. tail
 end
 
 -- What the rest of the first line says of the queue behind a single holder, if it says nothing else; all as text.

@@ -2,8 +2,8 @@
 -- the rules.
 
 local record = take(found)[4]
-local _, more, _, expires, recalled, stray, _, _, _, holder = match(record or '', SOLE)
-if holder == ARGV[2] and recalled == '-1' and stray == '0' and ARGV[3] == '0' and tonumber(expires) > now then
+local more, expires, holder = match(record or '', TO_RELEASE)
+if holder == ARGV[2] and ARGV[3] == '0' and tonumber(expires) > now then
   local waiting, began, place, lapses, kept = queue_behind(more)
   if waiting and waiting ~= '0' and tonumber(lapses) > now then
     local next = call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')

@@ -4,7 +4,7 @@
 if ARGV[1] == '1' and #ARGV == 3 then
   local id = match(ARGV[3], '^Q 1 (%S+) 0 ')
   local record = id and fetch(ARGV[2])[4]
-  local last, _, _, expires, _, _, confirmed, _, _, holder, token, block = match(record or '', SOLE)
+  local last, expires, confirmed, holder, token, block = match(record or '', TO_ANSWER)
   if holder and holder == id and tonumber(expires) > now then
     put(ARGV[2], record, tonumber(last)) -- so that a client that waits for replicas waits for this, too
     return { clock, 'G ' .. token .. ' ' .. block .. ' ' .. text(expires - now) .. ' ' .. confirmed .. ' ' .. clock }

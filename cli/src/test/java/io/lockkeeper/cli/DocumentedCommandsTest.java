@@ -92,7 +92,7 @@ class DocumentedCommandsTest {
     void eachCommandIsOnThePageOfTheCommandLine() throws IOException {
         String page = Files.readString(ROOT.resolve("docs/cli.md"));
         assertThat(COMMANDS.keySet())
-                .filteredOn(name -> !name.equals(Hold.NAME)) // ours, not the user's
+                .filteredOn(name -> !name.equals(Holder.NAME)) // ours, not the user's
                 .allSatisfy(name -> assertThat(page).containsPattern("\\b" + name + "\\b"));
     }
 

@@ -25,7 +25,11 @@ class StoresTest {
     @Test
     void redlock() throws Exception {
         List<RedisServer> servers = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
-        check(servers, servers.stream().map(LocalServer::address).collect(Collectors.joining(",", "redlock://", "")));
+        // A hundred processes of another test may start just then: members are waited for.
+        String url = servers.stream()
+                .map(LocalServer::address)
+                .collect(Collectors.joining(",", "redlock://", "?operationTimeout=10s"));
+        check(servers, url);
     }
 
     @Test

@@ -25,6 +25,11 @@ public interface StoreFixture extends AutoCloseable {
         return true;
     }
 
+    /** How many holds one client may have; more are refused. */
+    default int mostHolds() {
+        return Integer.MAX_VALUE;
+    }
+
     /** Stops the server. */
     @Override
     void close();

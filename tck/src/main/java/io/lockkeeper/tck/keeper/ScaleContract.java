@@ -229,7 +229,7 @@ public abstract class ScaleContract extends Contract implements OneAfterTheOther
         Duration shortest = keeper.guarantees().shortestLease();
         Duration usual = Duration.ofSeconds(Tier.pick(3, 10));
         Duration lease = shortest.compareTo(usual) < 0 ? usual : shortest;
-        int holds = Tier.pick(500, 10_000);
+        int holds = Math.min(Tier.pick(500, 10_000), fixture().mostHolds());
         Map<String, Integer> renewals = new ConcurrentHashMap<>();
         store.observe((kind, argument) -> {
             if (argument instanceof Renewals batch) {

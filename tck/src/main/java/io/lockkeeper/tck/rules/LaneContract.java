@@ -178,7 +178,7 @@ public abstract class LaneContract extends FaultContract {
     void closingReleasesTheHoldsOfHealthyLanesWhileAnotherHangs() throws Exception {
         Gate gate = pauseBefore(sick, StepKind.RENEW);
         Gate release = pauseBefore(sick, StepKind.RELEASE);
-        hold(keeper.lock(sickName(""), kept()));
+        hold(keeper.lock(sickName(""), keptSafely()));
         hold(keeper.lock(name(), longLease()));
         awaitArrival(gate);
         keeper.close();

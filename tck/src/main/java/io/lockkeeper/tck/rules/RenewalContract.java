@@ -168,7 +168,7 @@ public abstract class RenewalContract extends FaultContract {
         Recorder told = new Recorder();
         Warnings warnings = closing(new Warnings());
         Lockkeeper keeper = keeper(store, b -> b.listener(told));
-        Thread thread = new Thread(() -> keeper.lock(name(), kept()).lock(), "the late owner");
+        Thread thread = new Thread(() -> keeper.lock(name(), keptSafely()).lock(), "the late owner");
         thread.start();
         thread.join();
         assertAbandoned(store, told, warnings);
@@ -180,7 +180,7 @@ public abstract class RenewalContract extends FaultContract {
         Recorder told = new Recorder();
         Warnings warnings = closing(new Warnings());
         Lockkeeper keeper = keeper(store, b -> b.listener(told));
-        long token = get(async(() -> keeper.lock(name(), kept()).acquire().token()));
+        long token = get(async(() -> keeper.lock(name(), keptSafely()).acquire().token()));
         awaitCollecting("its loss is reported", () -> told.has("lost " + Reason.OWNER_DIED));
         assertThat(told.first("lost " + Reason.OWNER_DIED).token()).isEqualTo(token);
         assertAbandoned(store, told, warnings);

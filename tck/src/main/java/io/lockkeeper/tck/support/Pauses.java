@@ -23,7 +23,8 @@ public final class Pauses {
     }
 
     private static void pause(Duration time) throws InterruptedException {
-        CountDownLatch never = new CountDownLatch(1); // one for each thread: those of a storm should not meet at a shared one
+        CountDownLatch never =
+                new CountDownLatch(1); // one for each thread: those of a storm should not meet at a shared one
         if (never.await(time.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new AssertionError("nobody opens this latch");
         }

@@ -1,14 +1,15 @@
 -- The shortest path of a claim: the name is free, and nothing is special about the claim, nor to be done for the bucket. Anything
--- else is left to what follows. See format.lua for what is kept, and claim.lua for the arguments.
+-- else is left to what follows. See format.lua for what is kept, and claim.lua for the arguments. Arithmetic reads numbers from
+-- text in less time than tonumber does.
 
 local found = call('HMGET', names, '!till', '!refused', '!sweep', ARGV[1])
 if
-  not found[4] and ARGV[4] == '0' and ARGV[3] ~= 'P' and tonumber(ARGV[8]) >= now
-  and now > tonumber(found[2] or 0) and now < tonumber(found[3] or 0)
+  not found[4] and ARGV[4] == '0' and ARGV[3] ~= 'P' and ARGV[8] - now >= 0
+  and (not found[2] or now > tonumber(found[2])) and found[3] and now - found[3] < 0
 then
   local expires = now + ARGV[6]
   local last = expires + ARGV[7]
-  local floor = last <= tonumber(found[1] or 0) and call('GET', KEYS[2])
+  local floor = found[1] and last - found[1] <= 0 and call('GET', KEYS[2])
   if floor and (#floor < #clock or (#floor == #clock and floor < clock)) then
     call('SET', KEYS[2], text(now + ARGV[9] - 1))
     call(

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process of one contender. It reads {@link Order}s from its input, carries them out one after the other and writes the answers
+ * A process of one contender. It reads {@link Order}s from its input, carries them out one after another and writes the answers
  * to its output. It ends when its input ends, whatever it is doing: so it does not outlive the process that started it.
  */
 public final class Worker {

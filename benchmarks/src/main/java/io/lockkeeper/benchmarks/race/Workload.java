@@ -86,7 +86,7 @@ public record Workload(String name, String title, Shape shape, int processes, in
         return contender.skills().contains(shape.skill);
     }
 
-    /** A hand-off takes 55 ms and more, so that a usual slice would see few of them. */
+    /** A hand-off takes 55 ms and more, so a usual slice would see few of them. */
     Duration lengthOf(Duration slice) {
         return shape == Shape.HAND_OFF ? slice.multipliedBy(3) : slice;
     }

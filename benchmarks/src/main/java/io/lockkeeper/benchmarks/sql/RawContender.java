@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The floor: what one would write in an afternoon. An upsert takes a name, a delete gives it back, each in autocommit, and
- * who does not get it tries again 0.5 to 1.5 ms later. No queue, no token, no renewal but that of {@link #keep}.
+ * an attempt that fails is repeated 0.5 to 1.5 ms later. No queue, no token, no renewal but that of {@link #keep}.
  */
 final class RawContender implements Contender {
     private static final int LEASE_SECONDS = 30;

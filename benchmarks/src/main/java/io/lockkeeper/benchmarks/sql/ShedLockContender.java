@@ -17,7 +17,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** ShedLock on a {@link JdbcTemplate}, with the database's time. It never waits, so that this tries again every millisecond. */
+/** ShedLock on a {@link JdbcTemplate}, with the database's time. It never waits, so this tries again every millisecond. */
 final class ShedLockContender implements Contender {
     private static final Duration LONGEST = Duration.ofSeconds(30);
 

@@ -18,7 +18,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The floor: creating an ephemeral node takes a name, deleting it gives it back, and who does not get it tries again 0.5 to 1.5 ms
+ * The floor: creating an ephemeral node takes a name, deleting it gives it back, and an attempt that fails is repeated 0.5 to 1.5 ms
  * later. No queue, no token, no notification of a loss. Shares and permits are counted in a node that is written if no other client has done so meanwhile.
  */
 final class RawContender implements Contender {

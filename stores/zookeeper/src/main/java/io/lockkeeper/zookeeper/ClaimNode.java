@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param place the czxid that its order goes by; 0 when the name does not say it
  */
 record ClaimNode(String name, Mode mode, int permits, int limit, String id, String sequence, long place) {
-    /** The server's counter goes so far, and then gives the same number again and again. */
+    /** The server's counter ends here, and then gives the same number again and again. */
     private static final String LAST = "2147483647";
 
     /** What a claim's node is called; the server adds the sequence number. */

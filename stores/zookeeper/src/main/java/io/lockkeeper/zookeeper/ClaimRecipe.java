@@ -19,9 +19,9 @@ import org.apache.zookeeper.Op;
  *
  * <p>A name that nobody uses has no node. So one transaction that creates the name's node and the claim's below it
  * succeeds exactly when no other claim is there: an uncontended claim is granted in one round trip. Otherwise the claim's node
- * is put at the end of those that are there, and one listing, sent right after it on the same connection, says whom it
- * has to wait for: it watches the nearest one that conflicts, and looks again when that one goes, or takes its going
- * for the grant where no other claim can have come between.
+ * is put at the end of those that are there, and one listing, sent right after it on the same connection, says which
+ * ones it has to wait for: it watches the nearest one that conflicts, and lists again when that one is deleted, or takes
+ * the deletion for the grant where no other claim can have come between.
  *
  * <p>Every transaction that makes a claim checks the session's fence and is made in that session. A grant is read off a
  * node that this session made, in this session: a node of an earlier session does not count.

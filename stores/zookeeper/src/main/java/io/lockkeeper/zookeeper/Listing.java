@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Who is at a name, in order. Places decide: those in front that do not conflict hold the name, from the moment when
- * nobody that conflicts is before them.
+ * The claims of a name, in order. Places decide: those in front that do not conflict hold the name, from the moment when
+ * no conflicting one is before them.
  *
- * @param nodes the claims, first come first
+ * @param nodes the claims, first come, first served
  * @param orphans markers of holders that have gone without a release: the name is closed
  * @param changed the transaction in which a claim last came or went; 0 if the name has no node
  */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refreshes places in queues. All names that a client waits for, and those in front of their queues, are read together,
- * in one request per a few hundred. Where nobody has come or gone since a claim was last looked at, and what it waits
- * for is still watched, its place is unchanged: only overdue holders in front must be noticed. Where somebody has, one
+ * in one request per a few hundred. If the claims of a name are the same as when a claim was last looked at, and what it
+ * waits for is still watched, its place is unchanged: only overdue holders in front must be noticed. Otherwise one
  * listing serves all claims of this client for the name, and only those that now wait for another node look further.
  */
 final class QueueRefresh {

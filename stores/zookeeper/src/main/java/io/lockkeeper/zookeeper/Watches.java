@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * disconnects there were before it. They are counted in the order of events: a claim that had a watch when the
  * connection broke is notified of that first.
  *
- * <p><b>Nodes of this session.</b> When a session ends, its nodes go one after the other, and those that waited in it
+ * <p><b>Nodes of this session.</b> When a session ends, its nodes are deleted one after another, and those that waited in it
  * may be notified before the client knows that it has ended. So each event of a node that has gone says whether one of
  * our steps deleted it, and waits for the answer to that step, which follows immediately.
  */

@@ -160,8 +160,8 @@ final class ZooKeeperRenewal {
     }
 
     /**
-     * Whether the hold's node was deleted by hand; it has another if it was downgraded since we looked. If somebody
-     * has written to it, we learn here whether that was a break: the message about it may have been lost.
+     * Whether the hold's node was deleted by hand; it has another if it was downgraded since we looked. If it
+     * was written to, we learn here whether that was a break: the message about it may have been lost.
      */
     private boolean isGone(
             Entry entry, Session session, Set<String> looked, Map<String, OpResult.GetDataResult> there) {

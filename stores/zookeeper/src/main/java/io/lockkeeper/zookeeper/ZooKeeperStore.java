@@ -131,7 +131,7 @@ public final class ZooKeeperStore implements LockStore {
 
     /**
      * Keeps locks below {@code /lockkeeper} in the client's namespace. A client that has authenticated in any way owns
-     * the nodes that it makes; the nodes of a client that has not are open to everybody. The client must have been
+     * the nodes that it makes; the nodes of a client that has not are open to all clients. The client must have been
      * started; it is not closed with the store.
      */
     public static ZooKeeperStore of(CuratorFramework curator) {

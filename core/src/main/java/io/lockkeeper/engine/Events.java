@@ -88,9 +88,9 @@ final class Events {
         run(losses, user == null ? userCode : () -> user.runSoon(userCode));
     }
 
-    /** Logs a loss, not on this thread: a logger may block, and others have locks to keep. */
-    void logLoss(Runnable log) {
-        run(losses, log);
+    /** Logs something, not on this thread: a logger may block, and others have locks to keep. */
+    void log(Runnable line) {
+        run(losses, line);
     }
 
     private static void run(Workers workers, Runnable task) {
@@ -248,6 +248,9 @@ final class Events {
     private void down(Lane lane, StoreUnavailableException cause) {
         lane.down = true;
         if (downLanes.add(lane) && downLanes.size() == 1) {
+            if (listener == null) {
+                log(() -> Log.warning("the store does not respond: " + cause.getMessage(), null));
+            }
             tell(l -> l.storeDown(cause));
         }
     }
@@ -260,6 +263,9 @@ final class Events {
         if (mayBeUp(lane) && downLanes.remove(lane)) {
             lane.down = false;
             if (downLanes.isEmpty()) {
+                if (listener == null) {
+                    log(() -> Log.info("the store responds again"));
+                }
                 tell(KeeperListener::storeUp);
             }
         }

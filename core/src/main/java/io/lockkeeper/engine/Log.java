@@ -11,6 +11,10 @@ final class Log {
 
     private Log() {}
 
+    static void info(String message) {
+        log(Level.INFO, message, null);
+    }
+
     static void warning(String message, @Nullable Throwable cause) {
         log(Level.WARNING, message, cause);
     }

@@ -234,11 +234,11 @@ final class Possession {
             }
         }
         if (told.reason() == Reason.OWNER_DIED) {
-            keeper().events().logLoss(() -> warnOfLeak(told));
+            keeper().events().log(() -> warnOfLeak(told));
             keeper().traces().leakSeen();
         } else if (!heard && told.reason() != Reason.CLOSED) {
             keeper().events()
-                    .logLoss(() -> Log.warning(
+                    .log(() -> Log.warning(
                             "lost " + Printable.quoted(told.name()) + " (token " + token + "): " + told.reason()
                                     + "; nobody listens",
                             null));

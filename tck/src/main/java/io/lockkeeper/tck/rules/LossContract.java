@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -170,20 +171,39 @@ public abstract class LossContract extends FaultContract {
 
     @Test
     void aThreadThatLostItsLockCannotReenterOrUnlock() throws Exception { // H2, H6
+        DistributedLock lock = keeper().lock(name(), longLease());
+        lock.lock();
+        CompletableFuture<LeaseLost> loss = lossOf(lock.lease());
+        assertThat(keeper().inspector().breakHold(name(), lock.lease().token(), Duration.ZERO))
+                .isTrue();
+        get(loss);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThatThrownBy(lock::lock).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::tryLock).isInstanceOf(LeaseLostException.class);
+        assertUnlockingNamesTheLossOnce(lock);
+        lock.lock();
+        lock.unlock();
+    }
+
+    @Test
+    void aThreadThatLostAFixedLeaseMayLockAgainOnceItKnows() throws Exception { // H2, H6
         DistributedLock lock = keeper().lock(name(), fixed(200));
         lock.lock();
         get(lossOf(lock.lease()));
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThatThrownBy(lock::lock).isInstanceOf(LeaseLostException.class);
-        assertThatThrownBy(lock::tryLock).isInstanceOf(LeaseLostException.class);
+        assertThat(lock.tryLock(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        get(lossOf(lock.lease()));
+        assertUnlockingNamesTheLossOnce(lock);
+    }
+
+    private static void assertUnlockingNamesTheLossOnce(DistributedLock lock) {
         assertThatThrownBy(lock::unlock)
                 .isInstanceOf(IllegalMonitorStateException.class)
                 .hasCauseInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock::unlock)
                 .isInstanceOf(IllegalMonitorStateException.class)
                 .hasNoCause();
-        lock.lock();
-        lock.unlock();
     }
 
     @Test

@@ -72,13 +72,4 @@ final class NameDescription {
         }
         return waiters.isEmpty() ? 0 : waiters.get(0).claim.terms().limit();
     }
-
-    /** Why a name is busy, in words. */
-    static String holder(List<Held> holders, long closedUntil, long now) {
-        if (holders.isEmpty()) {
-            return closedUntil > now ? "closed by a lock-delay" : "awaited by others";
-        }
-        Held held = holders.get(0);
-        return "held by " + held.claim.terms().client() + " for " + (now - held.since) / 1_000_000 + " s";
-    }
 }

@@ -311,7 +311,7 @@ public final class NameState {
             return granted(admit(claim, ledger, micros(claim.terms().lease()), true), ledger);
         }
         if (!claim.terms().queue()) {
-            return refused(Answer.Why.BUSY, NameDescription.holder(holders, closedUntil, now), ledger);
+            return refused(Answer.Why.BUSY, "", ledger);
         }
         Waiting waiting = new Waiting(claim, now + micros(claim.terms().patience()));
         queue.put(claim.id(), waiting);

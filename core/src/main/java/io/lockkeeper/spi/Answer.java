@@ -32,7 +32,7 @@ public sealed interface Answer {
      * The claim neither holds the name nor is in the queue.
      *
      * @param why why
-     * @param detail for people: who holds the name, how it is used, or why that is undecided
+     * @param detail for people: how the name is used (CONFLICT), or why that is undecided; otherwise empty, or a hint
      * @param retryAfter when a claim that would wait should be made again, by a store that cannot queue it
      * @param at when the store decided it
      */

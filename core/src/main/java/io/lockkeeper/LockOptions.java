@@ -70,8 +70,8 @@ public final class LockOptions {
      * take one percent and 2 ms, the time that the request to the store took, and what stores that can fail over add. Of 3 s, at
      * most 2.67 s are left (89 %), of 1 min about 57.4 s.
      *
-     * <p>In the thread style ({@link DistributedLock#lock()}), such a lock need not be unlocked: once its lease has ended, next to
-     * nothing is kept of it. The thread's next attempt to lock it throws {@link LeaseLostException}, so that the loss cannot go
+     * <p>In the thread style ({@link DistributedLock#lock()}), such a lock need not be unlocked: once its lease has ended, the thread
+     * forgets it, except for the last few. The thread's next attempt to lock it throws {@link LeaseLostException}, so that the loss cannot go
      * unnoticed; the attempt after that acquires the lock again.
      *
      * @param lease 100 ms to 24 h, and no shorter than {@link Guarantees#shortestLease()}

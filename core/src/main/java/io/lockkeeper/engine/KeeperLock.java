@@ -161,10 +161,7 @@ final class KeeperLock extends AbstractLock {
         ThreadHold mine = new ThreadHold(name, handle);
         all.put(mine);
         if (!request.settings().renewed()) {
-            handle.possession().whenOver(lost -> {
-                mine.isOver(lost);
-                all.isOver(mine);
-            });
+            handle.possession().whenOver(() -> all.isOver(mine));
         }
         return true;
     }

@@ -41,7 +41,7 @@ final class Possession {
     private boolean listened;
     private @Nullable List<Consumer<LeaseLost>> actions;
     private @Nullable List<Thread> toInterrupt;
-    private @Nullable Consumer<LeaseLost> over;
+    private @Nullable Runnable over;
 
     /** A possession that is given to a waiter. */
     Possession(Hold hold, long token, Waiter waiter, long now) {
@@ -149,18 +149,14 @@ final class Possession {
         }
     }
 
-    /** {@code action}, which must not block, runs once it is lost and nothing can be left of it in the store. */
-    void whenOver(Consumer<LeaseLost> action) {
+    /** {@code action}, which must not block, runs when it is lost and nothing can be left of it in the store. */
+    void whenOver(Runnable action) {
         synchronized (hold.queue) {
             over = action;
             if (loss != null) {
-                scheduleEnd(action, loss);
+                keeper().timer().schedule(hold.endsAt(), action);
             }
         }
-    }
-
-    private void scheduleEnd(Consumer<LeaseLost> action, LeaseLost told) {
-        keeper().timer().schedule(hold.endsAt(), () -> action.accept(told));
     }
 
     /** Whether anybody wants to be notified of its loss; called with the queue's monitor held. */
@@ -191,10 +187,9 @@ final class Possession {
             return;
         }
         state = Hold.State.LOST;
-        LeaseLost told = new LeaseLost(name(), token, reason, Duration.ofNanos(remaining));
-        loss = told;
+        loss = new LeaseLost(name(), token, reason, Duration.ofNanos(remaining));
         if (over != null) {
-            scheduleEnd(over, told);
+            keeper().timer().schedule(hold.endsAt(), over);
         }
         if (toInterrupt != null && accepted) {
             toInterrupt.forEach(this::interrupt);

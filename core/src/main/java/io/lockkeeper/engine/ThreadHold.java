@@ -10,17 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one thread holds of one name by {@code lock()}: how often as a writer and how often as a reader, on one lease. A
  * reader inside a writer stands on the writer's lease; when the writer goes first, the lease is downgraded. Used by its
- * thread alone, but for {@link #isOver}.
+ * thread alone.
  */
 final class ThreadHold {
     private final String name;
+    private LeaseHandle lease;
     private int writes;
     private int reads;
-
-    /** Null when nothing is kept of it but {@link #loss}. */
-    private volatile @Nullable LeaseHandle lease;
-
-    private volatile @Nullable LeaseLost loss;
 
     /** Whether this thread was told, by an exception, that its fixed lease was lost. */
     private boolean isLossKnown;
@@ -37,17 +33,6 @@ final class ThreadHold {
 
     String name() {
         return name;
-    }
-
-    /** A fixed lease was lost, and nothing is left of it in the store: only that is kept. Called by the timer. */
-    void isOver(LeaseLost lost) {
-        loss = lost;
-        lease = null;
-    }
-
-    private boolean isValid() {
-        LeaseHandle current = lease;
-        return current != null && current.isValid();
     }
 
     /** Enters once more in this mode. */
@@ -67,30 +52,24 @@ final class ThreadHold {
 
     /** Whether this thread only reads and would wait for itself to write. */
     boolean wouldUpgrade(Mode mode) {
-        return mode == Mode.EXCLUSIVE && writes == 0 && isValid();
+        return mode == Mode.EXCLUSIVE && writes == 0 && lease.isValid();
     }
 
     /** Insists that it has not been lost. */
     void ensureValid() {
-        LeaseHandle current = lease;
-        if (current == null || !current.isValid()) {
-            throw notValid(current);
+        if (!lease.isValid()) {
+            throw notValid();
         }
     }
 
-    private RuntimeException notValid(@Nullable LeaseHandle current) {
-        LeaseLost lost = lossOf(current);
+    private RuntimeException notValid() {
+        LeaseLost lost = lease.possession().lossIfAny();
         if (lost == null) {
             return new IllegalMonitorStateException(
                     "the lease of this thread's hold of " + Printable.quoted(name) + " was released, but not unlocked");
         }
-        isLossKnown = current == null || !current.possession().hold.settings.renewed();
+        isLossKnown = !lease.possession().hold.settings.renewed();
         return new LeaseLostException(lost);
-    }
-
-    /** The loss; reports it first if validity has just ended. */
-    private @Nullable LeaseLost lossOf(@Nullable LeaseHandle current) {
-        return current == null ? loss : current.possession().lossIfAny();
     }
 
     /**
@@ -98,7 +77,7 @@ final class ThreadHold {
      * said so.
      */
     boolean mayBeForgotten() {
-        return isLossKnown && !isValid();
+        return isLossKnown && !lease.isValid();
     }
 
     private int increment(int count) {
@@ -111,11 +90,11 @@ final class ThreadHold {
 
     /** Whether this thread would wait for itself if it waited for this mode. */
     boolean conflictsWith(Mode mode) {
-        return isValid() && (mode == Mode.EXCLUSIVE || writes > 0);
+        return lease.isValid() && (mode == Mode.EXCLUSIVE || writes > 0);
     }
 
     int count(Mode mode) {
-        return isValid() ? entered(mode) : 0;
+        return lease.isValid() ? entered(mode) : 0;
     }
 
     /** How often this thread has entered and not left again, even if the hold was lost. */
@@ -147,20 +126,20 @@ final class ThreadHold {
         if (out) {
             whenOut.run();
         }
-        LeaseHandle current = lease;
-        if (current == null || !current.isValid()) {
-            LeaseLost lost = lossOf(current);
-            if (out && current != null) {
-                current.release();
+        if (!lease.isValid()) {
+            // Also reports the loss, if the end of validity has just been noticed.
+            LeaseLost lost = lease.possession().lossIfAny();
+            if (out) {
+                lease.release();
             }
             throw notHeld(lost);
         }
         if (out) {
-            if (!current.release()) {
-                throw notHeld(current.possession().lossIfAny());
+            if (!lease.release()) {
+                throw notHeld(lease.possession().lossIfAny());
             }
         } else if (mode == Mode.EXCLUSIVE && writes == 0) {
-            downgrade(current.possession());
+            downgrade(lease.possession());
         }
     }
 
@@ -171,9 +150,8 @@ final class ThreadHold {
         }
         Keeper keeper = writer.keeper();
         keeper.events().released(writer);
-        LeaseHandle shared = new LeaseHandle(reader);
-        lease = shared;
-        keeper.events().acquired(shared, keeper.ticker().nanos());
+        lease = new LeaseHandle(reader);
+        keeper.events().acquired(lease, keeper.ticker().nanos());
     }
 
     private IllegalMonitorStateException notHeld(@Nullable LeaseLost lost) {

@@ -8,13 +8,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread holds by {@code lock()}, by name. A fixed lease may end without ever being unlocked; all that is kept of it
- * then is that it was lost, and that only of the last few, so that a thread may do so forever. Used by its thread, but for
- * {@link #isOver}.
+ * What one thread holds by {@code lock()}, by name. A fixed lease may end without ever being unlocked: only the last few of
+ * those are kept, so that a thread may do so forever. Used by its thread, but for {@link #isOver}.
  */
 final class ThreadHolds {
-    /** This many lost fixed leases are remembered for an {@code unlock()} or {@code lock()} that must fail because of it. */
-    static final int MOST_REMEMBERED = 100;
+    /** This many lost fixed leases are remembered for a call that must fail because of the loss. */
+    static final int MOST_REMEMBERED = 10;
 
     private final Map<String, ThreadHold> holds = new ConcurrentHashMap<>(4);
 

@@ -12,6 +12,7 @@ import io.lockkeeper.memory.MemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -57,16 +58,10 @@ final class PermitsTest {
         Rig rig = new Rig(
                 core,
                 Intercepted.store(store, (step, args, inner) -> {
-                    boolean isClaim = step.equals("claim");
-                    if (isClaim && who.get().equals("second")) {
-                        mayClaim.await();
+                    if (!step.equals("claim")) {
+                        return inner.make();
                     }
-                    Object answer = inner.make();
-                    if (isClaim && who.get().equals("third")) {
-                        isGranted.countDown();
-                        arrives.await();
-                    }
-                    return answer;
+                    return claim(who.get(), inner, mayClaim, isGranted, arrives);
                 }),
                 null);
         Keeper keeper = rig.keeper;
@@ -91,13 +86,31 @@ final class PermitsTest {
         queue.abandon(first, keeper.claims()::endInBackground);
         assertThat(second.result()).as("what the third was granted").isInstanceOf(Result.Acquired.class);
         LeaseHandle handle = ((Result.Acquired) second.result()).possession().handOut();
-        assertThat(handle).isNotNull();
-        assertThat(handle.release()).isTrue();
+        assertThat(Objects.requireNonNull(handle).release()).isTrue();
         rig.assertNothingIsLeftHere();
         Rig.await("one hold is left in the store", () -> holders() == 1);
         assertThat(two.release()).isTrue();
         rig.close();
         others.close();
+    }
+
+    /** The second waits before its claim, the third for its answer. */
+    private static Object claim(
+            String who,
+            Intercepted.Step inner,
+            CountDownLatch mayClaim,
+            CountDownLatch isGranted,
+            CountDownLatch arrives)
+            throws Throwable {
+        if (who.equals("second")) {
+            mayClaim.await();
+        }
+        Object answer = inner.make();
+        if (who.equals("third")) {
+            isGranted.countDown();
+            arrives.await();
+        }
+        return answer;
     }
 
     private int holders() {

@@ -45,6 +45,9 @@ final class ClientState {
     /** Holds that were broken, with the time at which their leases would have ended. */
     private final Map<ClaimId, Long> broken = new ConcurrentHashMap<>(0);
 
+    /** The same of holds whose nodes are gone: the message that they were broken may still be in the mailbox. */
+    private final Map<ClaimId, Long> gone = new ConcurrentHashMap<>(0);
+
     private final Map<String, Signals> listeners = new ConcurrentHashMap<>();
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
     private final AtomicLong reserved = new AtomicLong();
@@ -195,16 +198,36 @@ final class ClientState {
         boolean held = entry.state == Entry.State.GRANTED;
         drop(entry);
         if (reason == Reason.BROKEN) {
-            broken.values().removeIf(until -> until <= ticker.nanos());
-            broken.put(entry.claim.id(), entry.endsAt);
+            remember(broken, entry.claim.id(), entry.endsAt);
         }
         if (held) {
             tell(entry.claim.id().client(), s -> s.lost(entry.claim.id(), reason));
         }
     }
 
+    private void remember(Map<ClaimId, Long> holds, ClaimId id, long until) {
+        holds.values().removeIf(end -> end <= ticker.nanos());
+        holds.put(id, until);
+    }
+
+    /** Forgets an entry whose node is gone, before it is known why. */
+    void gone(Entry entry) {
+        if (entry.state == Entry.State.GRANTED) {
+            remember(gone, entry.claim.id(), entry.endsAt);
+        }
+        drop(entry);
+    }
+
+    /** A message says that a hold was broken whose entry has been forgotten. */
+    void broken(ClaimId id) {
+        Long until = gone.remove(id);
+        if (until != null) {
+            remember(broken, id, until);
+        }
+    }
+
     /** Whether this hold was broken immediately; known for as long as its lease would have lasted. */
-    boolean wasBroken(ClaimId id) {
+    boolean isBroken(ClaimId id) {
         Long until = broken.get(id);
         return until != null && until > ticker.nanos();
     }

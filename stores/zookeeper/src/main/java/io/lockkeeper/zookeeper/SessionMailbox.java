@@ -6,6 +6,7 @@ import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -24,6 +25,7 @@ final class SessionMailbox {
 
     private final ClientState clientState;
     private final AtomicBoolean complained = new AtomicBoolean();
+    private final ReentrantLock reading = new ReentrantLock();
 
     /** What was read last; guarded by this. */
     private Read last = new Read(0, 0, "");
@@ -61,10 +63,19 @@ final class SessionMailbox {
         notice.run();
     }
 
+    /** Reads what has arrived; if another thread is reading, waits for that. Not to be called with the lock of an entry. */
     void readIfDue(Session session) {
-        if (!due) {
-            return;
+        reading.lock();
+        try {
+            if (due) {
+                read(session);
+            }
+        } finally {
+            reading.unlock();
         }
+    }
+
+    private void read(Session session) {
         due = false;
         boolean done = false;
         try {
@@ -126,6 +137,9 @@ final class SessionMailbox {
     }
 
     private void told(ClaimId id, boolean recalled) {
+        if (!recalled) {
+            clientState.broken(id); // if its entry has been forgotten
+        }
         Entry entry = clientState.entries.get(id);
         if (entry == null) {
             return;
@@ -133,6 +147,9 @@ final class SessionMailbox {
         entry.lock.lock();
         try {
             if (entry.state == Entry.State.ENDED) {
+                if (!recalled) {
+                    clientState.broken(id); // forgotten just now
+                }
                 return;
             }
             if (recalled) {

@@ -79,14 +79,14 @@ final class TurnCheck {
 
     private Answer look(Entry entry, Session session, boolean entering, Supplier<Listing> first) {
         if (!clientState.settle(entry, session)) {
-            clientState.drop(entry);
+            clientState.gone(entry);
             return clientState.refused(Answer.Why.GONE, "");
         }
         for (int i = 0; i < ATTEMPTS; i++) {
             Listing listing = i == 0 ? first.get() : list(entry, session);
             int index = listing.indexOf(entry.theNode());
             if (index < 0) {
-                clientState.drop(entry);
+                clientState.gone(entry);
                 return clientState.refused(Answer.Why.GONE, "");
             }
             if (entry.state == Entry.State.GRANTED) {

@@ -135,7 +135,7 @@ final class ZooKeeperRenewal {
             }
             CompletableFuture<Reply> written = entry.pending;
             if (entry.state == Entry.State.GRANTED && isGone(entry, session, looked, there)) {
-                clientState.drop(entry);
+                clientState.gone(entry);
                 return new Renewal.Lost(entry.data.kept() ? Reason.BROKEN : Reason.EXPIRED);
             }
             if (entry.state != Entry.State.GRANTED) {
@@ -156,7 +156,7 @@ final class ZooKeeperRenewal {
     }
 
     private Renewal.Outcome lost(Renewals.Hold hold) {
-        return new Renewal.Lost(clientState.wasBroken(hold.grant().claim().id()) ? Reason.BROKEN : Reason.EXPIRED);
+        return new Renewal.Lost(clientState.isBroken(hold.grant().claim().id()) ? Reason.BROKEN : Reason.EXPIRED);
     }
 
     /**

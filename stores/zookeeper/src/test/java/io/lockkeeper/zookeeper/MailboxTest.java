@@ -211,4 +211,24 @@ class MailboxTest {
             }
         }
     }
+
+    /** Found by random scripts: a look at the queue found the hold gone before the message had been read. */
+    @Test
+    void aBreakIsTheReasonAlsoWhenTheHoldWasFoundGoneFirst() throws Exception {
+        Terms terms =
+                new Terms(Mode.EXCLUSIVE, 1, 0, Duration.ofSeconds(5), Duration.ZERO, LONG, 1, true, "holder", "");
+        try (LockStore holder = open();
+                LockStore other = open()) {
+            for (int i = 0; i < 200; i++) {
+                Grant grant = claim(holder, "gone-" + i, i, terms);
+                assertThat(other.breakHold("gone-" + i, grant.token(), Duration.ZERO, true))
+                        .isTrue();
+                holder.renew(new Renewals(List.of(), List.of(grant.claim())));
+                Renewals.Hold hold = new Renewals.Hold(grant, terms.lease(), 0);
+                assertThat(holder.renew(new Renewals(List.of(hold), List.of())).holds())
+                        .as("hold " + i)
+                        .containsExactly(new Renewal.Lost(LeaseLost.Reason.BROKEN));
+            }
+        }
+    }
 }

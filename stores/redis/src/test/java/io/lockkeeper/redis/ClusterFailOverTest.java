@@ -252,9 +252,8 @@ class ClusterFailOverTest {
             CompletableFuture<Lease> waiting = b.lock(name, LONG_LEASE).acquireAsync();
             Admin.await(
                     "it waits", () -> a.inspector().inspect(name).orElseThrow().waiters() == 1);
-            String sourceId = source.text("CLUSTER", "MYID");
             String targetId = target.text("CLUSTER", "MYID");
-            target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
+            target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", source.text("CLUSTER", "MYID"));
             source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
             CompletableFuture<Lease> late = b.lock(name, LONG_LEASE.fair(true)).acquireAsync();
             Admin.await("there are keys on both sides", () -> source.errors("TRYAGAIN") > 0);

@@ -133,14 +133,7 @@ public abstract class ClosingPointContract extends HandleContract {
         if (point.waitsBehindAnother()) {
             held.add(other.lock(name()).acquire());
         }
-        List<Gate> gates = new ArrayList<>();
-        if (point == Point.BEFORE_TIME) {
-            gates.add(gateBefore(store, StepKind.TIME));
-        } else if (point == Point.BEFORE_CLAIM) {
-            gates.add(gateBefore(store, StepKind.CLAIM));
-        } else if (point == Point.GRANTED_UNANSWERED || point == Point.QUEUED_UNANSWERED) {
-            gates.add(gateAfter(store, StepKind.CLAIM));
-        }
+        List<Gate> gates = gatesOfClaim(point);
         Future<Lease> waits = acquire(style, lock);
         if (gates.isEmpty()) {
             awaitBehind(store, other, name());
@@ -173,6 +166,18 @@ public abstract class ClosingPointContract extends HandleContract {
             assertThat(each.release()).isTrue();
         }
         freeAtOnce(other.lock(name()));
+    }
+
+    private List<Gate> gatesOfClaim(Point point) {
+        List<Gate> gates = new ArrayList<>();
+        if (point == Point.BEFORE_TIME) {
+            gates.add(gateBefore(store, StepKind.TIME));
+        } else if (point == Point.BEFORE_CLAIM) {
+            gates.add(gateBefore(store, StepKind.CLAIM));
+        } else if (point == Point.GRANTED_UNANSWERED || point == Point.QUEUED_UNANSWERED) {
+            gates.add(gateAfter(store, StepKind.CLAIM));
+        }
+        return gates;
     }
 
     @ParameterizedTest

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.lockkeeper.DistributedLatch;
-import io.lockkeeper.Guarantee;
 import io.lockkeeper.Lease;
 import io.lockkeeper.Lockkeeper;
 import io.lockkeeper.spi.LatchStep;
@@ -19,18 +18,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A count that many await to reach zero, once for each generation. */
 public abstract class LatchContract extends AbstractLatchContract {
     private static final long MOST = (1L << 53) - 1;
-
-    @BeforeEach
-    final void requireLatch() {
-        Lockkeeper keeper = keeper();
-        require(keeper, Guarantee.LATCH, () -> keeper.latch(name()));
-    }
 
     @Test
     void anUnsetLatchIsOpen() throws Exception {

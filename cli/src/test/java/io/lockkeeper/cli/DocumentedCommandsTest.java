@@ -48,7 +48,10 @@ class DocumentedCommandsTest {
                         (String) name,
                         new CommandLine(command).getCommandSpec().optionsMap().keySet());
             });
-        } catch (ReflectiveOperationException e) {
+            if (Files.readString(ROOT.resolve("lockkeeper")).contains("$command == package")) {
+                commands.put("package", Set.of()); // the launcher's own
+            }
+        } catch (ReflectiveOperationException | IOException e) {
             throw new LinkageError(e.getMessage(), e);
         }
         return commands;

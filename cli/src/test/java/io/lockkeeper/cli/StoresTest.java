@@ -28,7 +28,7 @@ class StoresTest {
         // A hundred processes of another test may start just then: members are waited for.
         String url = servers.stream()
                 .map(LocalServer::address)
-                .collect(Collectors.joining(",", "redlock://", "?operationTimeout=10s"));
+                .collect(Collectors.joining(",", "redlock://", "?operationTimeout=5s"));
         check(servers, url);
     }
 

@@ -48,10 +48,9 @@ final class Store {
         if (!url.contains("operationTimeout=")) {
             builder.operationTimeout(STEP);
         }
-        if (listener != null) {
-            builder.listener(listener);
-        }
-        return builder.build();
+        // With any listener, outages are not logged: commands say themselves what they wait for, and why they fail.
+        return builder.listener(listener == null ? new KeeperListener() {} : listener)
+                .build();
     }
 
     /** Each command is a separate process: a store in its own memory would keep nobody out. */

@@ -111,12 +111,20 @@ public abstract class PermitHandOnContract extends HandleContract {
 
     @Test
     void manyAcquisitionsCostFewSteps() throws Exception {
+        long begin = System.nanoTime();
         List<Future<Boolean>> threads = work(keeper.semaphore(name(), LIMIT, outlasting()), i -> 1, false);
         await("thousands of acquisitions", () -> acquisitions.get() >= 3_000);
         int done = acquisitions.get();
         int made = steps();
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
         end(threads);
-        assertThat(made).as("steps for " + done + " acquisitions").isLessThan(done / 4);
+        // A hold is passed on for 50 ms: where that is not enough for many, each permit costs a claim and a release in
+        // that time.
+        long byTime = 2L * LIMIT * (millis / 50 + 1);
+        assertThat((long) made)
+                .as("steps for %d acquisitions in %d ms", done, millis)
+                .isLessThan(done / 4 + byTime)
+                .isLessThan(done);
         assertThat(most).as("at once").hasValueLessThanOrEqualTo(LIMIT);
         assertThat(tokens).hasSize(acquisitions.get());
         allAreBack(LIMIT);

@@ -38,6 +38,10 @@ final class Events {
     private boolean draining;
     private boolean dropping;
 
+    // Lines of the log, likewise. Guarded by itself.
+    private final ArrayDeque<Runnable> lines = new ArrayDeque<>();
+    private boolean isLogging;
+
     Events(Config config, Threads threads, Timer timer) {
         BooleanSupplier never = () -> false;
         this.listener = config.listener();
@@ -88,9 +92,44 @@ final class Events {
         run(losses, user == null ? userCode : () -> user.runSoon(userCode));
     }
 
-    /** Logs something, not on this thread: a logger may block, and others have locks to keep. */
+    /** Logs something, in order, but not on this thread: a logger may block, and others have locks to keep. */
     void log(Runnable line) {
-        run(losses, line);
+        synchronized (lines) {
+            if (lines.size() >= LONGEST_BACKLOG) {
+                return; // the logger blocks
+            }
+            lines.add(line);
+            if (isLogging) {
+                return;
+            }
+            isLogging = true;
+        }
+        try {
+            run(losses, this::logAll);
+        } catch (Throwable e) {
+            synchronized (lines) {
+                isLogging = false; // the next line tries again
+            }
+            throw e;
+        }
+    }
+
+    private void logAll() {
+        for (; ; ) {
+            Runnable line;
+            synchronized (lines) {
+                line = lines.poll();
+                if (line == null) {
+                    isLogging = false;
+                    return;
+                }
+            }
+            try {
+                line.run();
+            } catch (Throwable e) {
+                Log.warning("a line could not be logged", e);
+            }
+        }
     }
 
     private static void run(Workers workers, Runnable task) {

@@ -76,7 +76,7 @@ final class KeeperInspector implements Inspector {
         Checks.range("token", token, 1, Long.MAX_VALUE);
         Checks.lockDelay(lockDelay);
         keeper.ensureOpen();
-        return keeper.calls().ask(keeper.calls().lane(name), () -> store.breakHold(name, token, lockDelay, now));
+        return keeper.calls().breakHold(name, token, lockDelay, now);
     }
 
     @Override

@@ -127,14 +127,9 @@ final class KeeperLock extends AbstractLock {
 
     /** Enters once more if this thread holds the name; false if it does not. */
     boolean reenter() {
-        ThreadHolds all = keeper.threadHolds();
-        ThreadHold mine = all.of(name);
-        if (mine == null) {
-            return false;
-        }
-        if (mine.mayBeForgotten()) {
-            all.remove(mine);
-            return false;
+        ThreadHold mine = keeper.threadHolds().of(name);
+        if (mine == null || mine.mayBeForgotten()) {
+            return false; // what is acquired then takes its place
         }
         mine.reenter(mode);
         return true;
@@ -149,6 +144,14 @@ final class KeeperLock extends AbstractLock {
         ThreadHold mine = keeper.threadHolds().of(name);
         if (mine != null) {
             mine.ensureValid();
+        }
+    }
+
+    /** What this thread holds is part of a lock on several, and unlocked together with the others. */
+    void holdAsPart() {
+        ThreadHold mine = keeper.threadHolds().of(name);
+        if (mine != null) {
+            mine.becomePart();
         }
     }
 

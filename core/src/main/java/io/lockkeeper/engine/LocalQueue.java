@@ -287,8 +287,8 @@ final class LocalQueue {
                     || (role instanceof Role.Rest rest && now() < rest.until())) {
                 return;
             }
-            w.working = true;
             step = new DriverStep(this, w, role, entered, w.once || hurried);
+            w.working = true;
             hurried = false;
         }
         step.make(asked);

@@ -211,6 +211,7 @@ public final class MultiLock extends AbstractLock {
         boolean isDone = false;
         try {
             for (KeeperLock member : members) {
+                member.holdAsPart();
                 (member.reenter() ? entered : wanted).add(member);
             }
             List<LeaseHandle> parts =
@@ -219,6 +220,7 @@ public final class MultiLock extends AbstractLock {
                 ensureStillHeld(entered, parts);
                 for (int i = 0; i < parts.size(); i++) {
                     wanted.get(i).hold(parts.get(i));
+                    wanted.get(i).holdAsPart();
                     entered.add(wanted.get(i));
                 }
                 isDone = true;

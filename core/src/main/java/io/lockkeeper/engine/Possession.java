@@ -52,6 +52,7 @@ final class Possession {
     /** The shared possession that an exclusive one becomes. */
     Possession(Hold hold, long token, Possession before, long now) {
         this(hold, token, before.owner, before.trace, now);
+        this.over = before.over;
     }
 
     private Possession(Hold hold, long token, @Nullable Thread owner, @Nullable Throwable trace, long now) {

@@ -172,6 +172,25 @@ final class StoreCalls {
                 }));
     }
 
+    /**
+     * Breaks a hold. Where an answer was lost, the next one may be that there is no such hold, because it has been broken: that is
+     * not guessed.
+     */
+    boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
+        boolean[] repeated = new boolean[1];
+        boolean found = persist(lane(name), attempt -> {
+            repeated[0] = attempt > 0;
+            return store.breakHold(name, token, lockDelay, now);
+        });
+        if (!found && repeated[0]) {
+            throw new StoreUnavailableException(
+                    "it is not known whether the hold of " + Printable.quoted(name)
+                            + " was broken, because the answer was lost; it is gone now",
+                    null);
+        }
+        return found;
+    }
+
     Optional<Grant> downgrade(Grant grant, Lane lane) {
         return persist(lane, attempt -> store.downgrade(grant));
     }

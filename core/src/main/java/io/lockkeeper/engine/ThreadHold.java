@@ -21,6 +21,9 @@ final class ThreadHold {
     /** Whether this thread was told, by an exception, that its fixed lease was lost. */
     private boolean isLossKnown;
 
+    /** Whether it must be kept until it is unlocked, because others are unlocked with it. */
+    private volatile boolean isPart;
+
     ThreadHold(String name, LeaseHandle lease) {
         this.name = name;
         this.lease = lease;
@@ -77,7 +80,16 @@ final class ThreadHold {
      * said so.
      */
     boolean mayBeForgotten() {
-        return isLossKnown && !lease.isValid();
+        return isLossKnown && !isPart && !lease.isValid();
+    }
+
+    /** See {@link KeeperLock#holdAsPart}. */
+    void becomePart() {
+        isPart = true;
+    }
+
+    boolean isPart() {
+        return isPart;
     }
 
     private int increment(int count) {

@@ -17,7 +17,7 @@ final class ThreadHolds {
 
     private final Map<String, ThreadHold> holds = new ConcurrentHashMap<>(4);
 
-    // Guarded by this.
+    /** Guarded by itself. */
     private final Deque<ThreadHold> over = new ArrayDeque<>(1);
 
     @Nullable
@@ -26,25 +26,41 @@ final class ThreadHolds {
     }
 
     void put(ThreadHold hold) {
-        holds.put(hold.name(), hold);
+        forget(holds.put(hold.name(), hold));
     }
 
     void remove(ThreadHold hold) {
         holds.remove(hold.name(), hold);
+        forget(hold);
+    }
+
+    private void forget(@Nullable ThreadHold hold) {
+        synchronized (over) {
+            over.remove(hold);
+        }
     }
 
     /** A fixed lease was lost, and nothing is left of it in the store. Called by the timer. */
     void isOver(ThreadHold hold) {
-        if (holds.get(hold.name()) != hold) {
-            return; // it was unlocked
+        if (hold.isPart()) {
+            return; // it is unlocked with others
         }
-        ThreadHold oldest;
-        synchronized (this) {
+        synchronized (over) {
+            if (holds.get(hold.name()) != hold) {
+                return; // it was unlocked, or the name was locked again
+            }
             over.addLast(hold);
-            oldest = over.size() > MOST_REMEMBERED ? over.pollFirst() : null;
+            ThreadHold oldest = over.size() > MOST_REMEMBERED ? over.pollFirst() : null;
+            if (oldest != null) {
+                holds.remove(oldest.name(), oldest);
+            }
         }
-        if (oldest != null) {
-            remove(oldest);
+    }
+
+    /** How many lost fixed leases are remembered. */
+    int remembered() {
+        synchronized (over) {
+            return over.size();
         }
     }
 }

@@ -280,9 +280,7 @@ public final class QuorumStore implements LockStore {
                 "whether " + sequencer + " is in force", member -> member.step(store -> store.check(sequencer)));
         int yes = checked.count(so -> so);
         if (yes < all.majority() && yes + all.size() - checked.answered() >= all.majority()) {
-            // Asked again, members that have broken it find nothing, and the answer would be that there was no such
-            // hold.
-            throw StoreUnavailableException.lasting(
+            throw new StoreUnavailableException(
                     "too few of the quorum's members answer to say whether " + sequencer + " is in force: "
                             + checked.describe(),
                     null);
@@ -293,9 +291,17 @@ public final class QuorumStore implements LockStore {
     @Override
     public boolean breakHold(String name, long token, Duration lockDelay, boolean now) {
         checkLease(lockDelay);
-        Round<Boolean> broken = all.askEveryone(
-                "a request to break '" + name + "'",
-                member -> member.step(store -> store.breakHold(name, token, lockDelay, now)));
+        Round<Boolean> broken;
+        try {
+            broken = all.askEveryone(
+                    "a request to break '" + name + "'",
+                    member -> member.step(store -> store.breakHold(name, token, lockDelay, now)));
+        } catch (StoreUnavailableException e) {
+            // Not asked again, as below: a member that did not answer may have broken it.
+            throw StoreUnavailableException.lasting(
+                    "it is not known whether the hold of '" + name + "' was broken; break it again: " + e.getMessage(),
+                    e);
+        }
         int found = broken.count(so -> so);
         // A few may have what is left of a hold that has ended; those that do not answer may have it, too, and keep it.
         if (found > 0 && found < all.majority() && found + all.size() - broken.answered() >= all.majority()) {

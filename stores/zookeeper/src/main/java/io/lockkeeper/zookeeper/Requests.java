@@ -192,7 +192,13 @@ abstract class Requests {
             stuck = false; // the thread has caught up
         }
         if (stuck || Thread.currentThread() == eventThread) {
-            askDirectly(reply, () -> settle(reply, make(now), sent, agreed));
+            askDirectly(reply, () -> {
+                try {
+                    settle(reply, make(now), sent, agreed);
+                } catch (Throwable e) { // otherwise all later requests would wait for this one
+                    reply.completeExceptionally(e);
+                }
+            });
             return reply;
         }
         awaitDirect();
@@ -237,6 +243,11 @@ abstract class Requests {
         if (!last.isDone() && !closing) {
             answer(last, "earlier requests");
         }
+    }
+
+    /** How long an answer is waited for, in nanoseconds. */
+    long patience() {
+        return patience;
     }
 
     /** Whether answers are known to wait for the library's event thread. */

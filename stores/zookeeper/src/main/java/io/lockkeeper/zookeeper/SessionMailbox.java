@@ -5,6 +5,7 @@ import io.lockkeeper.LeaseLost.Reason;
 import io.lockkeeper.spi.ClaimId;
 import io.lockkeeper.spi.Signals;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.zookeeper.Op;
@@ -65,7 +66,9 @@ final class SessionMailbox {
 
     /** Reads what has arrived; if another thread is reading, waits for that. Not to be called with the lock of an entry. */
     void readIfDue(Session session) {
-        reading.lock();
+        if (!startReading(session)) {
+            return; // the other thread goes on
+        }
         try {
             if (due) {
                 read(session);
@@ -73,6 +76,20 @@ final class SessionMailbox {
         } finally {
             reading.unlock();
         }
+    }
+
+    private boolean startReading(Session session) {
+        try {
+            return reading.tryLock(session.patience(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return reading.tryLock();
+        }
+    }
+
+    /** Whether something has arrived that has not been read. */
+    boolean isDue() {
+        return due;
     }
 
     private void read(Session session) {
@@ -137,11 +154,11 @@ final class SessionMailbox {
     }
 
     private void told(ClaimId id, boolean recalled) {
-        if (!recalled) {
-            clientState.broken(id); // if its entry has been forgotten
-        }
         Entry entry = clientState.entries.get(id);
         if (entry == null) {
+            if (!recalled) {
+                clientState.broken(id); // its entry has been forgotten
+            }
             return;
         }
         entry.lock.lock();

@@ -58,12 +58,19 @@ final class Worker implements Runnable, AutoCloseable {
     }
 
     void readMail() {
-        tasks.add(() -> {
-            Session session = sessions.peek();
-            if (session != null) {
-                mailbox.readIfDue(session);
-            }
-        });
+        tasks.add(() -> {}); // each pass reads it
+    }
+
+    private void readMailIfDue() {
+        Session session = mailbox.isDue() ? sessions.peek() : null;
+        if (session == null) {
+            return;
+        }
+        try {
+            mailbox.readIfDue(session);
+        } catch (StoreUnavailableException e) {
+            LOG.log(Level.DEBUG, "the mailbox could not be read", e); // the next pass tries again
+        }
     }
 
     /** Wakes this thread at this time, or before. */
@@ -92,8 +99,12 @@ final class Worker implements Runnable, AutoCloseable {
             long now = clientState.ticker.nanos();
             nextWake = Long.MAX_VALUE; // whatever arrives during this pass is handled, too
             long next = Math.min(expireDue(now), latches.unwatchDue(now, sessions.peek()));
+            if (mailbox.isDue()) {
+                next = Math.min(next, now + RETRY); // it could not be read
+            }
             nextWake = next;
             Runnable task = tasks.poll(Math.max(0, next - clientState.ticker.nanos()), TimeUnit.NANOSECONDS);
+            readMailIfDue();
             for (; task != null && !closed; task = tasks.poll()) {
                 task.run();
             }

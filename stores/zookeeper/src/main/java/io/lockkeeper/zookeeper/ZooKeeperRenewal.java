@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * a write how long it lasts. What is not renewed we end ourselves.
  */
 final class ZooKeeperRenewal {
+    private static final Renewal.Outcome EXPIRED = new Renewal.Lost(Reason.EXPIRED);
+
     private final ClientState clientState;
     private final ClaimRemoval claimRemoval;
     private final QueueRefresh queueRefresh;
@@ -60,7 +62,22 @@ final class ZooKeeperRenewal {
         for (Renewals.Hold hold : batch) {
             outcomes.add(outcome(hold, session, sent, unwritten, there));
         }
-        return outcomes;
+        return outcomes.contains(EXPIRED) ? withReasons(outcomes, batch, session) : outcomes;
+    }
+
+    /** A message that a hold was broken arrives before the answer that its node is gone: now it can be read. */
+    private List<Renewal.Outcome> withReasons(
+            List<Renewal.Outcome> outcomes, List<Renewals.Hold> batch, Session session) {
+        try {
+            mailbox.readIfDue(session);
+        } catch (StoreUnavailableException e) {
+            return outcomes; // that they are lost is certain
+        }
+        List<Renewal.Outcome> all = new ArrayList<>(batch.size());
+        for (int i = 0; i < batch.size(); i++) {
+            all.add(outcomes.get(i).equals(EXPIRED) ? lost(batch.get(i)) : outcomes.get(i));
+        }
+        return all;
     }
 
     /** Those of these nodes that are there; ends the session if its own are not. */

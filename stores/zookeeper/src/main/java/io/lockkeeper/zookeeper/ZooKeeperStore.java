@@ -186,8 +186,12 @@ public final class ZooKeeperStore implements LockStore {
         if (session.zk.getState().isAlive()) {
             // To the server the session continues, and with it the nodes that nobody holds or waits for any more.
             for (String path : left) {
-                session.delete(path, -1);
-                session.delete(Layout.parent(path), -1); // if no other claim is there
+                try {
+                    session.delete(path, -1);
+                    session.delete(Layout.parent(path), -1); // if no other claim is there
+                } catch (StoreUnavailableException e) {
+                    Failures.log("a node of a session that was given up could not be deleted: " + path, e);
+                }
             }
         }
         session.close();

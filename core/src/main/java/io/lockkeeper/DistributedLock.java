@@ -13,10 +13,11 @@ import java.util.concurrent.locks.Lock;
  * A lock that all who use the same store and name share. Safe for use by any number of threads; an instance costs
  * nothing and need not be kept.
  *
- * <p>Two styles. <b>Handles</b> (recommended): {@link #acquire()} and its kin give a {@link Lease} that belongs to
- * the object, and never re-enter. <b>{@code java.util.concurrent}</b>: {@link #lock()}, {@link #tryLock()} and
- * {@link #unlock()} are owned by the thread and reentrant; {@link #lease()} gives the current thread's lease. Re-entry
- * costs no I/O. Re-entry after the hold was lost throws {@link LeaseLostException}; it never silently acquires again.
+ * <p>Two styles. <b>Handles</b> (recommended): {@link #acquire()} and the similar methods return a {@link Lease} that
+ * belongs to the object, and never re-enter. <b>{@code java.util.concurrent}</b>: {@link #lock()}, {@link #tryLock()}
+ * and {@link #unlock()} are owned by the thread and reentrant; {@link #lease()} gives the current thread's lease.
+ * Re-entry costs no I/O. Re-entry after the hold was lost throws {@link LeaseLostException}; it never silently acquires
+ * again. Fixed leases are an exception: see {@link LockOptions#fixedLease}.
  *
  * <p>Not acquired is a value; failure is an exception. All methods that ask the store throw
  * {@link StoreUnavailableException} when it cannot be asked: a new claim after the operation timeout, a queued one after
@@ -73,19 +74,26 @@ public interface DistributedLock extends Lock {
      * Acquires the lock for this thread, or re-enters. An interrupt does not end the wait; the flag is kept.
      *
      * @throws LeaseLostException when this thread held the lock and has lost it; unlock first. After a
-     *     {@linkplain LockOptions#fixedLease fixed lease} that is not necessary: this exception is thrown once
+     *     {@linkplain LockOptions#fixedLease fixed lease} that is not necessary: this exception is thrown once, if the
+     *     thread still remembers the lease
      * @throws DeadlockException when this thread holds the read lock of the same name
      */
     @Override
     void lock();
 
-    /** {@link #lock()}, ended by an interrupt. */
+    /**
+     * {@link #lock()}, ended by an interrupt.
+     *
+     * @throws LeaseLostException as {@link #lock()} does
+     */
     @Override
     void lockInterruptibly() throws InterruptedException;
 
     /**
      * Acquires the lock for this thread if nobody else holds or awaits it, or re-enters. False at once for the write lock of
      * a name that this thread reads.
+     *
+     * @throws LeaseLostException as {@link #lock()} does
      */
     @Override
     boolean tryLock();
@@ -93,6 +101,8 @@ public interface DistributedLock extends Lock {
     /**
      * Acquires the lock for this thread within this time, or re-enters. False at once for the write lock of a name that this
      * thread reads.
+     *
+     * @throws LeaseLostException as {@link #lock()} does
      */
     @Override
     boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
@@ -132,8 +142,8 @@ public interface DistributedLock extends Lock {
     /**
      * All of these locks as one: all or none, one deadline for the whole, any mix of stores. They are taken in one
      * global order (name, then an id kept in the store), so that two such locks cannot deadlock. Locks made by this
-     * method are flattened. A part that is lost while the others are awaited has all released and the wait begin again,
-     * within the deadline. The lease is lost when any part is; {@link LeaseLost} names the part.
+     * method are flattened. If a part is lost while the others are awaited, all parts are released and the wait begins
+     * again, within the deadline. The lease is lost when any part is; {@link LeaseLost} names the part.
      *
      * @throws IllegalArgumentException when there is none, when two are of the same store and name in whatever mode, or
      *     when one is not a Lockkeeper lock

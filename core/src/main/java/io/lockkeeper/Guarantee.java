@@ -9,7 +9,7 @@ public enum Guarantee {
     FAIR,
     /** Holds survive a crash of the store. */
     DURABLE,
-    /** A fail-over of the store never gives one lock to two. */
+    /** A failover of the store never gives one lock to two clients. */
     FAILOVER_SAFE,
     /** A name can stay closed for a while after its holder vanished. */
     LOCK_DELAY,

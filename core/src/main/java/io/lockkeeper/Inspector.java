@@ -29,18 +29,19 @@ public interface Inspector {
     boolean check(Sequencer sequencer);
 
     /**
-     * Ends the hold of {@code name} that has {@code token}, in safety: the name stays closed until the holder has been
-     * told and knows, or its lease has ended, and for {@code lockDelay} after that. A holder that listens for loss
-     * ({@link Lease#onLost}, {@link Lease#interruptOnLoss}) knows when it has released the lease, or has had its time to
-     * stop ({@link LeaseLost#remaining()}); one that does not, as soon as it has heard of it.
+     * Ends the hold of {@code name} that has {@code token}, safely: the name stays closed until the holder has been
+     * notified and has stopped, or its lease has ended, and for {@code lockDelay} after that. A holder that listens for
+     * the loss ({@link Lease#onLost}, {@link Lease#interruptOnLoss}) counts as stopped when it has released the lease,
+     * or when its time to stop ({@link LeaseLost#remaining()}) is over; one that does not listen, as soon as it is
+     * notified.
      *
      * @return false when no such hold was found
      */
     boolean breakHold(String name, long token, Duration lockDelay);
 
     /**
-     * Ends the hold at once, without waiting for the holder to know. <b>Dangerous</b>: until the holder has been told,
-     * two may believe that they hold the name. Only a fence protects the resource then.
+     * Ends the hold at once, without waiting until the holder has been notified. <b>Dangerous</b>: until then, two
+     * clients may believe that they hold the name, and only a fence protects the resource.
      *
      * @return false when no such hold was found
      */
@@ -48,8 +49,9 @@ public interface Inspector {
 
     /**
      * Calls {@code onChange} on the keeper's executor whenever a name that begins with {@code prefix} changes: holders,
-     * waiters, closed or open. A name that is no longer in use is reported once, with neither holders nor waiters. Changes
-     * that follow each other quickly may be told as one, and the first one after a quiet time about two seconds late.
+     * waiters, closed or open. A name that is no longer in use is reported once, with neither holders nor waiters.
+     * Changes that follow each other quickly may be reported as one, and the first one after a quiet time about two
+     * seconds late.
      *
      * @return closes the watch
      */

@@ -92,8 +92,8 @@ public interface Lease extends AutoCloseable {
      * Gives the lock back. Completes also when the thread is interrupted. Repeating it gives the same answer.
      *
      * @return false when the hold had been lost before
-     * @throws StoreUnavailableException when the store could not be told. The lease is no longer valid or renewed all
-     *     the same, and the release is repeated behind until the lease ends
+     * @throws StoreUnavailableException when the store could not be notified. Nevertheless the lease is no longer valid
+     *     or renewed, and the release is repeated in the background until the lease ends
      */
     boolean release();
 

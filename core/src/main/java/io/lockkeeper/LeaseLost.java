@@ -5,9 +5,10 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * The news that a hold is lost. It is reported once, if time allows at least {@code min(lease / 10, 2 s)} before the
- * store may let others in. From the telling on {@link Lease#isValid()} is false, {@link Lease#renew} and
- * {@link Lease#release} return false, and nothing rescues the hold.
+ * Reports that a hold is lost. It is reported once, if time allows at least {@code min(lease / 10, 2 s)} before the
+ * store may grant the lock to others; on ZooKeeper, when the session may end, a tenth of the session (at most 2 s)
+ * before. From then on {@link Lease#isValid()} is false, {@link Lease#renew} and {@link Lease#release} return false,
+ * and the hold cannot be recovered.
  *
  * @param name the name that was held; of a lease on several locks, the part that was lost
  * @param token the fencing token of the hold

@@ -70,9 +70,12 @@ public final class LockOptions {
      * take one percent and 2 ms, the time that the request to the store took, and what stores that can fail over add. Of 3 s, at
      * most 2.67 s are left (89 %), of 1 min about 57.4 s.
      *
-     * <p>In the thread style ({@link DistributedLock#lock()}), such a lock need not be unlocked: once its lease has ended, the thread
-     * forgets it, except for the last few. The thread's next attempt to lock it throws {@link LeaseLostException}, so that the loss cannot go
-     * unnoticed; the attempt after that acquires the lock again.
+     * <p>In the thread style ({@link DistributedLock#lock()}), such a lock need not be unlocked. If it was not, the
+     * thread's next attempt to lock the name after the loss throws {@link LeaseLostException}, once; the attempt after
+     * that acquires the lock. Of leases that have ended in this way, a thread remembers the last ten of each keeper.
+     * For older ones, an attempt to lock acquires the lock without an exception, and {@code unlock()} throws
+     * {@link IllegalMonitorStateException} without a cause. Each such end is logged as a loss that nobody listens to,
+     * if nobody does.
      *
      * @param lease 100 ms to 24 h, and no shorter than {@link Guarantees#shortestLease()}
      */
@@ -95,9 +98,10 @@ public final class LockOptions {
     }
 
     /**
-     * Strict first come, first served, also among the threads of this process; otherwise they pass a hold on among themselves
-     * for a short while before other processes are served. On a store that does not guarantee {@link Guarantee#FAIR} there is no
-     * such order, and a warning is logged. Built-in: false.
+     * Strict first come, first served, also among the threads of this process; otherwise they pass a hold on among
+     * themselves for a short while before other processes are served. On a store that does not guarantee
+     * {@link Guarantee#FAIR} there is no such order, and a warning is logged once for each keeper (not for elections).
+     * Built-in: false.
      */
     public LockOptions fair(boolean fair) {
         return new LockOptions(lease, fixed, maxHold, fair, lockDelay, label);
@@ -144,7 +148,7 @@ public final class LockOptions {
         return Optional.ofNullable(maxHold);
     }
 
-    /** Whether threads of one process are strictly first come, first served. */
+    /** Whether {@code fair(true)} is set; false if it is not. */
     public boolean fair() {
         return fair != null && fair;
     }

@@ -182,9 +182,9 @@ public final class Lockkeeper implements AutoCloseable {
     }
 
     /**
-     * Ends all who wait with {@link KeeperClosedException}, tells holders that their holds are lost
+     * Ends all waits with a {@link KeeperClosedException}, notifies holders that their holds are lost
      * ({@link LeaseLost.Reason#CLOSED}), releases what is held, and leaves no thread. A second call waits until the
-     * first is done, unless a leader makes it whose return that one waits for.
+     * first is done, unless it is made by a leader for whose return the first call waits.
      */
     @Override
     public void close() {
@@ -249,9 +249,10 @@ public final class Lockkeeper implements AutoCloseable {
         }
 
         /**
-         * Runs the listener, loss actions and the completion of futures. Built-in: daemon threads of the keeper's own, which also
-         * run what this executor refuses, and loss actions that it does not begin soon. When it is shut down, a future that
-         * was to get a lock fails with {@link java.util.concurrent.RejectedExecutionException}, and the lock is released.
+         * Runs the listener, loss actions and the completion of futures. Built-in: the keeper's own daemon threads,
+         * which also run what this executor rejects or does not begin in time. If it was shut down, a future that would
+         * have been completed with a lock fails with {@link java.util.concurrent.RejectedExecutionException}, and the
+         * lock is released.
          */
         public Builder executor(Executor executor) {
             this.executor = Objects.requireNonNull(executor, "executor");

@@ -92,8 +92,13 @@ final class Events {
         run(losses, user == null ? userCode : () -> user.runSoon(userCode));
     }
 
-    /** Logs something, in order, but not on this thread: a logger may block, and others have locks to keep. */
-    void log(Runnable line) {
+    /** Logs a loss, not on this thread: a logger may block, and others have locks to keep. */
+    void logLoss(Runnable line) {
+        run(losses, line);
+    }
+
+    /** Logs what has become of the store, in order, and not on this thread. */
+    private void log(Runnable line) {
         synchronized (lines) {
             if (lines.size() >= LONGEST_BACKLOG) {
                 return; // the logger blocks

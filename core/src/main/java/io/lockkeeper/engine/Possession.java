@@ -230,11 +230,11 @@ final class Possession {
             }
         }
         if (told.reason() == Reason.OWNER_DIED) {
-            keeper().events().log(() -> warnOfLeak(told));
+            keeper().events().logLoss(() -> warnOfLeak(told));
             keeper().traces().leakSeen();
         } else if (!heard && told.reason() != Reason.CLOSED) {
             keeper().events()
-                    .log(() -> Log.warning(
+                    .logLoss(() -> Log.warning(
                             "lost " + Printable.quoted(told.name()) + " (token " + token + "): " + told.reason()
                                     + "; nobody listens",
                             null));

@@ -50,6 +50,8 @@ class QuorumBreakTest extends QuorumFaults {
                 .isFalse();
         QuorumRig.Client c = rig.client();
         Lease other = meanwhile(() -> c.keeper().lock("b", FIXED).acquire());
+        Contract.await("those that were not needed for a majority have it, too", () -> rig.servers.stream()
+                .allMatch(server -> server.isHeld("b")));
         b.cutOff(0, 1);
         assertThat(meanwhile(() -> b.keeper().inspector().breakHoldNow("b", other.token(), Duration.ZERO)))
                 .isTrue();

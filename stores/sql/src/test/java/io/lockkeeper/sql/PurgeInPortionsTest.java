@@ -51,7 +51,7 @@ class PurgeInPortionsTest {
         CountingSource source = new CountingSource(db.url());
         SqlOptions options = SqlOptions.defaults().tablePrefix(prefix).operationTimeout(Duration.ofSeconds(5));
         try (SqlStore store = SqlStore.of(source, options)) {
-            Spi.hold(store, "held", Mode.EXCLUSIVE, Spi.LEASE);
+            Spi.hold(store, "held", Mode.EXCLUSIVE, Duration.ofHours(1)); // however long all this takes
             fill(db, prefix, ROWS);
             assertThat(store.size()).isGreaterThan(ROWS);
             Spi.awaitPurged(store, 1);
